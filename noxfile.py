@@ -43,9 +43,9 @@ SAMPLE_BLENDER = "4.2.23"
 WHOLE_BLENDER = "5.0.1"
 #: What the zip holds, and that it installs, is tested in these: one of each Python.
 ZIP_BLENDERS = (WHOLE_BLENDER, "5.2.3")
-ZIP_TESTS = ["tests/test_package.py", "tests/test_install.py"]
-ADAPTER_TESTS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/test_bpy_*.py"))
-EXTRA_TESTS = ["tests/test_experiments.py", "tests/test_benchmarks.py"]
+ZIP_TESTS = ["tests/project/test_package.py", "tests/project/test_install.py"]
+ADAPTER_TESTS = ["tests/blender"]
+EXTRA_TESTS = ["tests/project/test_experiments.py", "tests/project/test_benchmarks.py"]
 #: Kernels are kept between runs, and shared by all Blenders of a Python: none ever is of other sources. What tests
 #: compile themselves is for the same processor as what the extension compiles.
 CACHE = {"NUMBA_CACHE_DIR": str(ROOT / "build" / "kernels")}
@@ -80,7 +80,7 @@ def run_pytest(session: nox.Session, run_name: str, *arguments: str, **env: str)
 
 def warm_up(session: nox.Session, **env: str) -> None:
     """Compile what is in no file yet, so that test processes do not do so side by side."""
-    session.run("python", "tests/warm.py", env={**KERNELS, **env})
+    session.run("python", "tests/support/warm.py", env={**KERNELS, **env})
 
 
 def queue(session: nox.Session, sessions: list[str]) -> None:
@@ -261,7 +261,7 @@ def farm(session: nox.Session) -> None:
     """The cases of a sweep on a Dask cluster and as a Flamenco job, with local workers and Blender."""
     install_blender(session, DEMO_BLENDER)
     session.install(*group("farm"), *group("solver"))
-    run_pytest(session, session.name, "tests/test_sweep_farm.py")
+    run_pytest(session, session.name, "tests/project/test_sweep_farm.py")
 
 
 @nox.session(python="3.11")

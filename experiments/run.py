@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path += [str(ROOT / "tests"), str(ROOT / "benchmarks")]
+sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "benchmarks")]
 
 from measure import machine  # noqa: E402  (loads the extension, too)
 

@@ -19,19 +19,19 @@ IS_PC = platform.machine().lower() in ("x86_64", "amd64")
 
 
 def digest_of(solver, threads, target="", path=""):
-    """Digest of the scene of `tests/test_same_bits.py` after its last frame, in a process of its own.
+    """Digest of the scene of `tests/support/bits_scene.py` after its last frame, in a process of its own.
 
     `target`: processor that kernels are compiled for; by default the one of this process. `path`: where to write the
     last positions.
     """
-    scene = importlib.import_module("test_same_bits").SCENE.replace("SOLVER", solver)
+    scene = importlib.import_module("bits_scene").SCENE.replace("SOLVER", solver)
     scene = scene.replace("substeps=4,", f"substeps=4, threads={threads},")
     assert f"threads={threads}" in scene
     scene += f"np.save({path!r}, state.positions)\n" if path else ""
     chosen = {"NUMBA_CPU_NAME": target, "NUMBA_CPU_FEATURES": ""} if target else {}
     run = subprocess.run(
         [sys.executable, "-c", scene],
-        cwd=ROOT / "tests",
+        cwd=ROOT / "tests" / "support",
         env=os.environ | chosen,
         capture_output=True,
         text=True,
@@ -81,7 +81,7 @@ def add(page, data):
         f"""A skin that touches itself, a rigid box and a jelly fall on a floor and on each other, with one thread and with two,
         each in a process of its own; positions and velocities of all frames are compared bit by bit. Different results: {said}.
         The extension ships kernels for one target, {TARGETS[0]} on PCs, so all that have AVX2 and FMA run the same machine
-        code, and `test_same_bits.py` compares what numpy and BLAS choose among them. A PC without AVX2 compiles its own."""
+        code, and `tests/physics/test_same_bits.py` compares what numpy and BLAS choose among them. A PC without AVX2 compiles its own."""
     )
     if data.get("targets"):
         said = ", ".join(

@@ -66,7 +66,7 @@ def say(text):
 
 def load():
     """Load the extension and register it in Blender."""
-    sys.path += [str(ROOT / "tests")]
+    sys.path += [str(ROOT / "tests" / "support")]
     import extension
 
     extension.load()

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path += [str(ROOT / name) for name in ("tests", "benchmarks", "tools")]
+sys.path += [str(ROOT / name) for name in ("tests/support", "benchmarks", "tools")]
 
 from measure import machine  # noqa: E402  (loads the extension, too)
 

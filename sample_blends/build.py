@@ -6,7 +6,7 @@ from pathlib import Path
 import bpy
 
 FOLDER = Path(__file__).resolve().parent
-sys.path.append(str(FOLDER.parent / "tests"))
+sys.path.append(str(FOLDER.parent / "tests" / "support"))
 
 import extension  # noqa: E402
 

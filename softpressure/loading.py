@@ -1,7 +1,7 @@
 """Loading the solver: numba takes most of a second to import, so only files with bodies pay for it.
 
 Modules that need the core are imported inside the functions that need them by the modules that registering loads;
-tests/test_layers.py sees to that.
+tests/project/test_layers.py sees to that.
 """
 
 import functools

@@ -159,7 +159,7 @@ def run(page: Page, pictures: Pictures) -> Iterator[Step]:
 
 def main(wanted: Sequence[str]) -> None:
     """Render the pictures of pages whose names begin so."""
-    sys.path += [str(ROOT / "tests"), str(ROOT / "tools")]
+    sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "tools")]
     import extension
 
     extension.load()

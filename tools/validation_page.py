@@ -1,7 +1,7 @@
 """Write docs/validation.md: run the tests that compare with closed forms and references, and tell what they measured.
 
 `python tools/validation_page.py [pytest's arguments]`; the tests state their comparisons by `validated` of
-tests/validation.py.
+tests/support/validation.py.
 """
 
 import ast
@@ -42,11 +42,12 @@ def tests_that_validate(path: Path) -> set[str]:
 
 
 def all_tests() -> Iterator[str]:
-    """Node ids of all tests that validate: `tests/test_x.py::test_y`."""
-    for path in sorted((ROOT / "tests").glob("test_*.py")):
+    """Node ids of all tests that validate: `tests/room/test_x.py::test_y`."""
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
         if path.name == "test_validation.py":  # tests the comparison itself
             continue
-        yield from (f"tests/{path.name}::{name}" for name in sorted(tests_that_validate(path)))
+        file = path.relative_to(ROOT).as_posix()
+        yield from (f"{file}::{name}" for name in sorted(tests_that_validate(path)))
 
 
 def measure(arguments: list[str]) -> list[dict[str, Any]]:

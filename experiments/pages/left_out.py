@@ -31,10 +31,10 @@ LEFT_OUT = {
         """His machine (6.1), and frame rates that include drawing, watched on a counter: his column is shown, not
         matched.""",
         """Friction (3.1.4), µ v_∥ / |v_∥| max(v·n, 0): Coulomb friction of the same impulse replaces it; its critical
-        slope is tested (`tests/test_papers_contact.py`). Friction between soft bodies, his future work, comes with
+        slope is tested (`tests/papers/test_contact.py`). Friction between soft bodies, his future work, comes with
         it.""",
         """The single feature tests (5.2.1.1), rays and separating axes (5.2.2, 5.2.3): tested one by one against brute
-        force (`tests/test_papers_particles.py`, `tests/test_papers_particle_contacts.py`), not shown. Misprints are
+        force (`tests/papers/test_particles.py`, `tests/papers/test_particle_contacts.py`), not shown. Misprints are
         mended: a ray that meets an even number of triangles starts outside; a point is in a triangle if p·q and p·r are
         positive; his inertia of a box repeats w² + h².""",
         """The attraction of particles, twice their repulsion, and the limits of 10 rounds and 4 moving particles are

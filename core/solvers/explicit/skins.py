@@ -165,7 +165,7 @@ def _springs(model: Model, numbering: Numbering) -> Springs:
 
 
 def _rows(columns: list[tuple[IntArray, IntArray]], vertex_count: int, slots: int, null: int) -> Rows:
-    """Rows of one or two columns: vertices, and the row of each. They are added at the first, subtracted at the second."""
+    """Rows of one or two columns: vertices, and the row of each. Added at the first, subtracted at the other."""
     table = np.full((vertex_count, len(columns) * slots), 4 * null, np.int64)
     more_vertex, more = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for number, (column, row) in enumerate(columns):

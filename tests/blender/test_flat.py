@@ -1,0 +1,247 @@
+"""Loops and flat trusses in Blender: edges or flat faces are captured, simulated, baked, and problems are reported."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+import shapes
+from bpy_panels import drawn
+from bpy_scene import FallingWorld, empty_file, falling, frame, play, problem_of, shown, this_session  # noqa: F401
+from softpressure_ext.core.topology import signed_volume
+from softpressure_ext.panels import body as body_panel
+from softpressure_ext.softpressure import capture, status
+
+
+def add_outline(flat: Any, faces: Any = (), *, kind: str = "SOFT", edges: Any = None, **settings: Any) -> Any:
+    """A mesh in the plane y = 0: a ring of edges, or given faces."""
+    count = len(flat)
+    mesh = bpy.data.meshes.new("Ring")
+    ring = [] if len(faces) else [(i, (i + 1) % count) for i in range(count)]
+    mesh.from_pydata(shapes.upright(flat).tolist(), ring if edges is None else edges, [list(face) for face in faces])
+    obj = bpy.data.objects.new("Ring", mesh)
+    bpy.context.collection.objects.link(obj)
+    for other in bpy.context.selected_objects:
+        other.select_set(False)
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
+    bpy.context.view_layer.update()
+    if kind:
+        assert bpy.ops.softpressure.add_body(kind=kind) == {"FINISHED"}
+    for name, value in settings.items():
+        setattr(obj.softpressure, name, value)
+    return obj
+
+
+def captured() -> Any:
+    return capture.start(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+
+
+RING = shapes.ring(24, 0.5, (0.0, 0.8))
+
+
+@pytest.mark.parametrize("faces", [(), (tuple(range(24)),), (tuple(range(24))[::-1],)])
+def test_a_ring_of_edges_or_a_flat_face_falls_rests_and_is_baked(faces: Any) -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 24
+    bpy.ops.mesh.primitive_plane_add(size=10.0)
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    ring = add_outline(RING, faces, mass=2.0, damping=8.0, bounciness=0.0, depth=0.1)
+    assert ring.softpressure.body_type == "LOOP"  # chosen for it
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert not this_session().error
+    frame(24)
+    simulated = shown(ring)
+    assert simulated.shape == (24, 3) and np.abs(simulated[:, 1]).max() < 1e-7
+    assert 0.0 < simulated[:, 2].min() < 0.02
+    area = shapes.shoelace(simulated[:, [0, 2]])
+    text = status.gauge_text(scene, ring)
+    assert text.startswith("Area ") and text.endswith(" Pa")
+    ratio = area / shapes.shoelace(RING)
+    assert float(text.split()[1]) == pytest.approx(100.0 * ratio, abs=0.051)
+    assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
+    for number in (1, 12, 24):
+        frame(number)
+    np.testing.assert_allclose(shown(ring), simulated, atol=2e-7)  # float32 at 1 m
+
+
+def test_a_flat_mesh_with_inner_vertices_is_a_truss_that_takes_them_along() -> None:
+    scene = bpy.context.scene
+    scene.frame_end, scene.use_gravity = 8, False
+    x, triangles = shapes.grid(1.0, 4)
+    sheet = add_outline(
+        x[:, :2], triangles, modulus=2e4, cell_size=0.25, particle_radius=0.4, velocity=(0.5, 3.0, -1.0)
+    )
+    assert sheet.softpressure.body_type == "TRUSS"
+    body = captured().bodies[0]
+    assert body.kind == "TRUSS" and len(body.outline) == 16 and "poisson_ratio" not in body.settings
+    assert body.settings["particle_radius"] == pytest.approx(0.4)
+    with pytest.raises(RuntimeError, match="AUTO and IMPLICIT do not keep particles of a truss apart"):
+        bpy.ops.softpressure.simulate()
+    sheet.softpressure.particle_radius = 0.0
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(8)
+    moved = shown(sheet) - shapes.upright(x[:, :2])
+    np.testing.assert_allclose(moved, np.tile([0.5, 0.0, -1.0], (25, 1)) * 7 / 24, atol=1e-5)
+    assert status.gauge_text(scene, sheet) == "Volume 100.0 %"
+
+
+@pytest.mark.usefixtures("falling")
+def test_its_settings_and_edges_are_captured_and_make_the_cache_out_of_date() -> None:
+    ring = add_outline(RING, depth=0.25, stretch_modulus=5e3, self_collision=False)
+    body = captured().bodies[0]
+    assert body.kind == "LOOP" and body.settings["depth"] == 0.25 and not body.settings["self_collision"]
+    assert sorted(map(sorted, body.outline.tolist())) == sorted(sorted((i, (i + 1) % 24)) for i in range(24))
+    for name, value in (("depth", 0.3), ("gauge_pressure", 500.0), ("bend_modulus", 2.0)):
+        play(1, 2)
+        assert not this_session().is_out_of_date(bpy.context.scene)
+        before = captured().fingerprint()
+        setattr(ring.softpressure, name, value)
+        assert this_session().is_out_of_date(bpy.context.scene) and captured().fingerprint() != before
+    play(1, 2)
+    made = FallingWorld.made[-1]
+    assert made.model.flat.depth[0] == np.float32(0.3) and made.given[-1].gauge_pressure == {0: 500.0}
+
+
+PROBLEMS = [
+    ({"edges": [(i, i + 1) for i in range(23)]}, "Ring: the outline has 2 loose ends"),
+    ({"edges": [*((i, (i + 1) % 24) for i in range(24)), (0, 12)]}, "Ring: the outline has 2 branches"),
+    ({"edges": [*((i, (i + 1) % 12) for i in range(12)), *((12 + i, 12 + (i + 1) % 12) for i in range(12))]},
+     "Ring: more than one outline; one of 12 edges, 12 edges besides"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mesh", "sentence"), PROBLEMS)
+def test_a_mesh_that_is_no_outline_is_reported_in_the_panel(mesh: Any, sentence: str) -> None:
+    with pytest.raises(RuntimeError, match=sentence):
+        add_outline(RING, **mesh)
+    ring = bpy.data.objects["Ring"]
+    assert sentence in problem_of(ring) and ring.softpressure.kind == "NONE"
+
+
+def test_a_type_that_does_not_fit_is_reported_and_restored() -> None:
+    ring = add_outline(RING)
+    assert problem_of(ring) == ""
+    ring.softpressure.body_type = "MEMBRANE"
+    assert problem_of(ring) == "Ring: is flat. Choose the type Flat Outline (with gas) or Lattice."
+    ring.softpressure.body_type = "TRUSS"
+    assert problem_of(ring) == ""
+    ring.softpressure.body_type = "LOOP"
+    bpy.ops.mesh.primitive_cube_add()
+    cube = bpy.context.object
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert cube.softpressure.body_type == "MEMBRANE"
+    cube.softpressure.body_type = "LOOP"
+    assert problem_of(cube).startswith("Cube: no edges. A loop needs a closed outline of edges")
+    x, triangles = shapes.grid(1.0, 4)
+    sheet = add_outline(x[:, :2], triangles)
+    sheet.softpressure.body_type = "LOOP"
+    assert "9 vertices that are not on the outline" in problem_of(sheet)
+
+
+def test_files_of_earlier_versions_keep_their_types() -> None:
+    """Blender writes the number of a choice."""
+    ring = add_outline(RING)
+    items = ring.softpressure.bl_rna.properties["body_type"].enum_items
+    assert {item.identifier: item.value for item in items} == {"MEMBRANE": 0, "TRUSS": 1, "SOLID": 2, "LOOP": 3}
+
+
+def test_a_chosen_type_stays() -> None:
+    ring = add_outline(RING, kind="")
+    ring.softpressure.body_type = "TRUSS"
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert ring.softpressure.body_type == "TRUSS" and captured().bodies[0].outline is not None
+
+
+def test_the_panel_shows_the_settings_of_the_type() -> None:
+    ring = add_outline(RING)
+    shown_names = {}
+    for kind in ("LOOP", "TRUSS"):
+        ring.softpressure.body_type = kind
+        shown_names[kind] = set(drawn(body_panel.SOFTPRESSURE_PT_body))
+    gas = {"gauge_pressure", "stretch_modulus", "bend_modulus", "self_collision"}
+    assert gas | {"depth"} <= shown_names["LOOP"] and not gas & shown_names["TRUSS"]
+    assert {"depth", "cell_size", "modulus"} <= shown_names["TRUSS"]
+    bpy.ops.mesh.primitive_cube_add()
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    bpy.context.object.softpressure.body_type = "TRUSS"
+    assert "depth" not in set(drawn(body_panel.SOFTPRESSURE_PT_body))
+
+
+def test_pins_follow_the_animation_within_the_plane() -> None:
+    ring = add_outline(RING, gauge_pressure=500.0)
+    bpy.context.scene.use_gravity = False
+    ring.vertex_groups.new(name="held").add([0, 12], 1.0, "REPLACE")
+    ring.softpressure.pin_group = "held"
+    ring.keyframe_insert("location", frame=1)
+    ring.location = (0.1, 0.3, 0.0)
+    ring.keyframe_insert("location", frame=8)
+    frame(1)
+    bpy.context.scene.frame_end = 8
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(8)
+    expected = shapes.upright(RING)[[0, 12]] + (0.1, 0.0, 0.0)
+    np.testing.assert_allclose(shown(ring)[[0, 12]], expected, atol=1e-6)
+
+
+def reports(kind: str = "SOFT") -> list[str]:
+    """What adding the selected objects says."""
+    from softpressure_ext.softpressure import bodies
+
+    notes, refusals = bodies.add_all(bpy.context.scene, bpy.context.selected_objects, kind)
+    assert not refusals
+    return notes
+
+
+@pytest.mark.usefixtures("falling")
+def test_adding_a_flat_mesh_says_its_type_and_whether_gravity_moves_it() -> None:
+    bpy.ops.mesh.primitive_plane_add(location=(0, 0, 3))
+    plane = bpy.context.object
+    note = " ".join(reports())
+    assert "Plane: added as a soft body of type Flat Outline, which moves within its own plane only" in note
+    assert "gravity has no part in that plane" in note
+    assert "gravity has no part in its plane" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body, width=2000))
+    plane.rotation_euler.x = np.pi / 2
+    bpy.context.view_layer.update()
+    assert "gravity" not in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body, width=2000))
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, rotation=(np.pi / 2, 0, 0))
+    note = " ".join(reports())
+    assert "of type Lattice" in note and "gravity" not in note
+    bpy.ops.mesh.primitive_cube_add()
+    assert "type" not in " ".join(reports())
+
+
+@pytest.mark.smoke
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("cells", [1, 4])
+def test_a_flat_mesh_is_offered_a_back_and_gas_between(cells: int) -> None:
+    bpy.ops.mesh.primitive_grid_add(
+        x_subdivisions=cells, y_subdivisions=cells, location=(0, 0, 3), rotation=(0.3, 0.2, 0.1)
+    )
+    sheet = bpy.context.object
+    sheet.vertex_groups.new(name="Pins").add([0], 1.0, "REPLACE")
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert "softpressure.inflate" in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert bpy.ops.softpressure.inflate() == {"FINISHED"}
+    assert (sheet.softpressure.kind, sheet.softpressure.body_type) == ("SOFT", "MEMBRANE")
+    assert "softpressure.inflate" not in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert not bpy.ops.softpressure.inflate.poll()
+    body = captured().bodies[0]
+    assert body.kind == "MEMBRANE"
+    assert signed_volume(body.positions, body.triangles) == pytest.approx(2.0 * 2.0 * 0.2, rel=1e-4)
+    np.testing.assert_allclose(body.positions.mean(axis=0), (0, 0, 3), atol=1e-5)
+    play(1, 4)
+    assert shown(sheet)[:, 2].mean() < 3.0
+
+
+@pytest.mark.usefixtures("falling")
+def test_an_object_that_cannot_be_inflated_is_unchanged() -> None:
+    """Two squares that share a corner: the rim between their sides would not be a skin."""
+    corners = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 1), (2, 2), (1, 2)]
+    sheet = add_outline(np.array(corners, float), [(0, 1, 2, 3), (2, 4, 5, 6)], kind="")
+    sheet.softpressure.body_type = "TRUSS"
+    sheet.softpressure.kind = "SOFT"
+    with pytest.raises(RuntimeError, match="Ring: "):
+        bpy.ops.softpressure.inflate()
+    assert (len(sheet.data.vertices), len(sheet.data.polygons)) == (7, 2)
+    assert (sheet.softpressure.kind, sheet.softpressure.body_type) == ("SOFT", "TRUSS")

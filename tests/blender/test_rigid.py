@@ -1,0 +1,328 @@
+"""Rigid bodies on the timeline: where they are shown, and that their own motion stays theirs."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_rigid import ROUNDING, SPIN, add_box, animate, matrix, own_state, transforms
+from bpy_scene import (
+    FallingWorld,
+    add_ball,
+    add_mesh,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    frame,
+    play,
+    rest,
+    select,
+    shown,
+    this_session,
+)
+from softpressure_ext.core.cache import FrameCache
+from softpressure_ext.softpressure import disk, handlers, session, status
+
+pytestmark = pytest.mark.usefixtures("falling")
+
+
+@pytest.mark.smoke
+def test_a_rigid_body_moves_as_simulated_and_scrubs_back_and_forth() -> None:
+    box = add_box()
+    start = matrix(box)
+    play(1, 6)
+    cache = this_session().cache
+    assert (cache.last_frame, cache.vertex_counts, this_session().error) == (6, (0,), "")
+    for number in (3, 6, 1, 5, 2, 2, 4):
+        frame(number)
+        np.testing.assert_allclose(matrix(box), cache.transform(0, number), atol=ROUNDING)
+    fall = 9.81 / 24**2
+    np.testing.assert_allclose(cache.transform(0, 3)[:3, 3], (0, 0, 5 - 3 * fall), atol=ROUNDING)
+    frame(3)
+    assert np.abs(matrix(box)[:3, :3] - start[:3, :3]).max() > 0.1
+    frame(9)
+    np.testing.assert_allclose(matrix(box), cache.transform(0, 6), atol=ROUNDING)
+    assert len(FallingWorld.made) == 1
+
+
+def test_subframes_lie_between_frames() -> None:
+    box = add_box(angular_velocity=(0, 0, 6.0))
+    play(1, 3)
+    frame(2, 0.5)
+    seen = matrix(box)
+    before, after = this_session().cache.transform(0, 2), this_session().cache.transform(0, 3)
+    np.testing.assert_allclose(seen[:3, 3], 0.5 * (before + after)[:3, 3], atol=ROUNDING)
+    angle = 1.5 * 6.0 / 24  # half-way between two turns about z
+    np.testing.assert_allclose(seen[:2, 0], (np.cos(angle), np.sin(angle)), atol=ROUNDING)
+    frame(3, 0.5)
+    assert this_session().cache.last_frame == 3
+
+
+def test_scale_negative_scale_and_an_origin_off_centre_are_kept() -> None:
+    box = add_box()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.transform.translate(value=(2, 0, 0))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    box.scale = (-1.5, 0.5, 2.0)
+    box.rotation_euler = (0.3, 0.2, 0.1)
+    bpy.context.view_layer.update()
+    before = rest(box)
+    play(1, 5)
+    world = FallingWorld.made[-1]
+    for number in (2, 5):
+        frame(number)
+        np.testing.assert_allclose(matrix(box), this_session().cache.transform(0, number), atol=ROUNDING)
+    move = world.rigid_transform(0)
+    np.testing.assert_allclose(shown(box), before @ move[:3, :3].T + move[:3, 3], atol=2 * ROUNDING)
+    np.testing.assert_allclose(world.model.rigid.centre[0], before.mean(axis=0), atol=ROUNDING)
+
+
+def test_own_curves_drivers_and_constraints_are_overridden_and_stay_untouched() -> None:
+    box = animate(add_box())
+    frame(1)
+    own = [matrix(box)]
+    state = own_state(box)
+    play(1, 6)
+    simulated = transforms(6)
+    np.testing.assert_allclose(simulated[1], own[0], atol=0)  # the start is where its own motion has it
+    for number in (4, 2, 6):
+        frame(number)
+        np.testing.assert_allclose(matrix(box), simulated[number], atol=ROUNDING)
+        assert not this_session().is_out_of_date(bpy.context.scene)
+    assert [c.name for c in box.constraints] == [
+        "Limit Location",
+        *(f"SP Live {n}" for n in ("Rotation", "Scale", "Location")),
+    ]
+    frame(1)
+    assert own_state(box)["action"] == state["action"] and own_state(box)["drivers"] == state["drivers"]
+    select(box)
+    bpy.ops.softpressure.remove_body()
+    bpy.context.view_layer.update()
+    assert len(box.constraints) == 1
+    for number, x in ((1, 0.0), (10, 2.0)):
+        frame(number)
+        np.testing.assert_allclose(matrix(box)[0, 3], x, atol=ROUNDING)
+    assert len(bpy.data.actions) == 1
+
+
+def test_removing_at_a_later_frame_gives_the_object_back_exactly() -> None:
+    box = add_ball("Box", kind=None)
+    before, place = own_state(box), matrix(box)
+    bpy.ops.softpressure.add_body(kind="RIGID")
+    play(1, 6)
+    assert matrix(box)[2, 3] < 5.0
+    assert own_state(box)["values"] == before["values"]
+    bpy.ops.softpressure.remove_body()
+    assert own_state(box) == before
+    np.testing.assert_array_equal(matrix(box), place)
+
+
+def test_reset_shows_the_rest_place_and_editing_it_starts_anew() -> None:
+    box = add_box()
+    place = matrix(box)
+    play(1, 5)
+    assert bpy.ops.softpressure.reset() == {"FINISHED"}
+    np.testing.assert_array_equal(matrix(box), place)
+    box.location.x = 2.0
+    bpy.context.view_layer.update()
+    assert matrix(box)[0, 3] == 2.0  # free to be moved at the first frame
+    play(2, 4)
+    np.testing.assert_allclose(matrix(box)[0, 3], 2.0, atol=ROUNDING)
+    box.location.x = 7.0
+    bpy.context.view_layer.update()
+    assert this_session().is_out_of_date(bpy.context.scene)
+    frame(1)
+    assert this_session().cache.last_frame == 1
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("mass", 2.0),
+        ("linear_damping", 1.0),
+        ("velocity", (1, 0, 0)),
+        ("angular_velocity", (0, 1, 0)),
+        ("rigid_shape", "MESH"),
+    ],
+)
+def test_a_changed_setting_marks_the_cache_out_of_date(setting: str, value: Any) -> None:
+    box = add_box()
+    play(1, 3)
+    before = getattr(box.softpressure, setting)
+    before = before if isinstance(before, (str, float)) else tuple(before)
+    setattr(box.softpressure, setting, value)
+    assert this_session().is_out_of_date(bpy.context.scene)
+    setattr(box.softpressure, setting, before)
+    assert not this_session().is_out_of_date(bpy.context.scene)
+
+
+def test_settings_reach_the_model_and_bounciness_is_that_of_a_solid() -> None:
+    box = add_box(mass=3.0, friction=0.25, thickness=0.02, linear_damping=0.5, angular_damping=0.75, velocity=(1, 2, 3))
+    frame(1)
+    model = FallingWorld.made[-1].model
+    assert (model.membrane_count, model.rigid_count) == (0, 1)
+    assert model.rigid.mass[0] == 3.0
+    assert (model.friction[0], model.bounciness[0]) == (0.25, np.float32(0.2))
+    assert model.thickness[0] == pytest.approx(0.02)
+    assert (model.rigid.linear_damping[0], model.rigid.angular_damping[0]) == (0.5, 0.75)
+    np.testing.assert_array_equal(model.rigid.velocity[0], (1, 2, 3))
+    np.testing.assert_array_equal(model.rigid.angular_velocity[0], SPIN)
+    box.softpressure.kind = "COLLIDER"
+    assert box.softpressure.bounciness == np.float32(0.85)
+    box.softpressure.bounciness = 0.5
+    box.softpressure.kind = "RIGID"
+    assert box.softpressure.bounciness == 0.5  # somebody chose it
+
+
+def test_a_hollow_mesh_becomes_its_hull_or_stays_itself() -> None:
+    bpy.ops.mesh.primitive_torus_add(major_segments=12, minor_segments=6)
+    ring = bpy.context.object
+    bpy.ops.softpressure.add_body(kind="RIGID")
+    frame(1)
+    hull = this_session().start.solids[0]
+    ring.softpressure.rigid_shape = "MESH"
+    frame(1)
+    itself = this_session().start.solids[0]
+    assert len(itself.positions) == 72 and len(hull.positions) < 72
+    volumes = [volume(solid) for solid in (hull, itself)]
+    assert volumes[0] > 1.5 * volumes[1] > 0.0
+
+
+def volume(solid: Any) -> float:
+    corners = solid.positions[solid.triangles]
+    return float(np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6.0)
+
+
+def test_modifiers_shape_the_solid() -> None:
+    plate = add_mesh("Plate", [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [(0, 1, 2, 3)])
+    plate.modifiers.new("Thick", "SOLIDIFY").thickness = 0.5
+    for shape in ("HULL", "MESH"):
+        plate.softpressure.rigid_shape = shape
+        assert bpy.ops.softpressure.add_body(kind="RIGID") == {"FINISHED"}
+        frame(1)
+        assert volume(this_session().start.solids[0]) == pytest.approx(2.0, rel=1e-5)
+
+
+def test_parents_may_move_and_the_body_does_not_follow() -> None:
+    parent = bpy.data.objects.new("Cart", None)
+    bpy.context.collection.objects.link(parent)
+    box = add_box()
+    box.parent = parent
+    parent.keyframe_insert("location", frame=1)
+    parent.location, parent.scale = (4, 0, 0), (2, 2, 2)
+    parent.keyframe_insert("location", frame=5)
+    play(1, 5)
+    for number in (2, 5):
+        frame(number)
+        np.testing.assert_allclose(matrix(box), this_session().cache.transform(0, number), atol=ROUNDING)
+        assert matrix(box)[0, 3] == pytest.approx(0.0, abs=ROUNDING)
+
+
+def test_children_follow_a_rigid_body() -> None:
+    box = add_box()
+    flag = bpy.data.objects.new("Flag", None)
+    bpy.context.collection.objects.link(flag)
+    flag.parent, flag.location = box, (0, 0, 1)
+    play(1, 4)
+    frame(3)
+    expected = matrix(box) @ (0, 0, 1, 1)
+    np.testing.assert_allclose(matrix(flag)[:, 3], expected, atol=ROUNDING)
+
+
+def test_soft_and_rigid_bodies_share_a_scene() -> None:
+    box, ball = add_box("A box"), add_ball("B ball", (3, 0, 5))
+    play(1, 4)
+    assert this_session().cache.body_names == ("B ball", "A box")
+    for number in (2, 4):
+        frame(number)
+        np.testing.assert_allclose(matrix(box), this_session().cache.transform(1, number), atol=ROUNDING)
+        np.testing.assert_allclose(shown(ball), this_session().cache.positions(0, number), atol=ROUNDING)
+    assert status.gauge_text(bpy.context.scene, box) == ""
+    assert status.gauge_text(bpy.context.scene, ball) == "Volume 98.2 %, 2310 Pa"
+
+
+def test_undo_keeps_the_shown_frame() -> None:
+    bpy.context.preferences.edit.use_global_undo = True
+    add_box()
+    play(1, 4)
+    seen = matrix(bpy.data.objects["Box"])
+    bpy.ops.ed.undo_push(message="before")
+    bpy.data.objects["Box"].softpressure.mass = 3.0
+    bpy.ops.ed.undo_push(message="mass")
+    bpy.ops.ed.undo()
+    box = bpy.data.objects["Box"]
+    np.testing.assert_allclose(matrix(box), seen, atol=ROUNDING)
+    frame(2)
+    np.testing.assert_allclose(matrix(box), this_session().cache.transform(0, 2), atol=ROUNDING)
+    assert not this_session().is_out_of_date(bpy.context.scene)
+
+
+def test_a_duplicate_is_where_its_own_transform_has_it() -> None:
+    box = add_box()
+    play(1, 4)
+    select(box)
+    bpy.ops.object.duplicate()
+    copy = bpy.context.object
+    frame(4)
+    assert matrix(copy)[2, 3] == 5.0
+    play(1, 3)
+    assert this_session().cache.body_names == ("Box", "Box.001")
+
+
+@pytest.mark.smoke
+def test_a_saved_file_keeps_rest_and_cache_and_goes_on(tmp_path: Path) -> None:
+    box = animate(add_box())
+    frame(1)
+    state = own_state(box)
+    play(1, 6)
+    simulated = transforms(6)
+    path = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    box = bpy.data.objects["Box"]
+    np.testing.assert_allclose(matrix(box), simulated[6], atol=ROUNDING)
+    for number in (3, 6, 2):
+        frame(number)
+        np.testing.assert_allclose(matrix(box), simulated[number], atol=ROUNDING)
+    frame(1)
+    assert own_state(box)["values"] == state["values"]
+    assert this_session().cache.last_frame == 6
+    play(7, 8)
+    assert this_session().cache.last_frame == 8
+    assert FrameCache.load(disk.path_of(bpy.context.scene)).vertex_counts == (0,)
+
+
+def test_a_file_without_its_cache_shows_the_rest_place(tmp_path: Path) -> None:
+    add_box()
+    play(1, 6)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    disk.path_of(bpy.context.scene).unlink()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert matrix(bpy.data.objects["Box"])[2, 3] == 5.0
+
+
+def test_rendering_only_looks_up(tmp_path: Path) -> None:
+    box = add_box()
+    play(1, 4)
+    simulated = transforms(4)
+    handlers.on_render_init(bpy.context.scene)
+    for number in (1, 3, 4, 2):
+        frame(number)
+        np.testing.assert_allclose(matrix(box), simulated[number], atol=ROUNDING)
+    frame(5)
+    assert this_session().cache.last_frame == 4
+    assert session.is_rendering
+
+
+def test_crossing_bodies_are_said_at_the_start() -> None:
+    add_box()
+    FallingWorld.crossing_triangle_count = 12
+    try:
+        frame(1)
+    finally:
+        FallingWorld.crossing_triangle_count = 0
+    assert "12 crossing triangles at start" in " ".join(status.notices(bpy.context.scene))
+    bpy.ops.softpressure.reset()
+    assert "crossing" not in " ".join(status.notices(bpy.context.scene))

@@ -1,0 +1,118 @@
+"""The sample scenes: their parts, and the files made from them."""
+
+import shutil
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from bpy_scene import empty_file, this_session  # noqa: F401
+from softpressure_ext.core import check_closed_surface, prepare
+from softpressure_ext.core.topology import signed_volume
+from softpressure_ext.softpressure import preparation, samples, session
+from softpressure_ext.softpressure.sample_animal import cat_mesh
+
+FOLDER = Path(__file__).resolve().parents[2] / "sample_blends"
+COUNTS = {
+    "bounce": (3, 0, 1), "squeeze": (1, 0, 3), "pile": (8, 0, 3), "newton": (3, 12, 2), "basket": (4, 1, 1),
+    "walker": (2, 0, 1), "matyka_loop": (2, 0, 1), "kurmaly_truss": (3, 0, 2), "martin_cat": (2, 0, 1),
+    "mesit_heap": (12, 0, 3), "xpbd_unbreakable": (2, 0, 2),
+}  # fmt: skip
+#: Of the samples of the papers: the method, and a second of frames at which much happens.
+METHODS = {
+    "matyka_loop": ("EXPLICIT_EULER", 60), "kurmaly_truss": ("RK4", 30), "martin_cat": ("RK4_MARTIN", 40),
+    "mesit_heap": ("IMPLICIT_MESIT", 40), "xpbd_unbreakable": ("XPBD", 100),
+}  # fmt: skip
+
+
+def bodies(kind):
+    return session.objects(bpy.context.scene, kind)
+
+
+def settings(scene):
+    """What a sample is made of, to compare a file with a scene that was just built."""
+    chosen = scene.softpressure
+    method = (chosen.solver, chosen.substeps, chosen.ambient_pressure, chosen.ramp_time, chosen.pressure_spread)
+    found = {"range": (scene.frame_start, scene.frame_end, scene.render.fps), "method": method}
+    for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
+        values = obj.softpressure
+        numbers = (values.mass, values.gauge_pressure, values.stretch_modulus, values.damping, values.friction)
+        numbers += (values.gas_amount, values.temperature, values.spring_constant, values.point_mass, values.cell_size)
+        numbers += (values.gas_by, values.stiffness_by, values.mass_by, values.body_type)
+        solid = (values.rigid_shape, values.attach_to and values.attach_to.name, values.attach_group)
+        found[obj.name] = (values.kind, numbers, solid, len(obj.data.vertices), tuple(obj.location))
+    return found
+
+
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_a_sample_has_its_bodies_and_no_problem(name):
+    samples.build(name)
+    assert tuple(len(bodies(kind)) for kind in ("SOFT", "RIGID", "COLLIDER")) == COUNTS[name]
+    assert bpy.context.scene.camera is not None
+    bpy.ops.softpressure.reset()
+    assert this_session().error == ""
+    assert this_session().cache.frame_count == 1
+
+
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_kernels_of_a_sample_follow_from_its_scene(name):
+    scene = samples.build(name)
+    bpy.ops.softpressure.reset()
+    world = this_session().world
+    assert prepare.parts_of(world.model) <= preparation.parts_of(scene)
+    for _ in range(2):  # `conftest.py`: they must compile nothing
+        world.advance_frame()
+
+
+def test_a_second_sample_replaces_the_first():
+    samples.build("pile")
+    samples.build("bounce")
+    names = {obj.name for obj in bpy.data.objects}
+    assert "Steps" in names and not any(name.startswith("Ball ") for name in names)
+    assert not any(mesh.users == 0 for mesh in bpy.data.meshes)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_the_file_of_a_sample_is_small_and_up_to_date(name):
+    path = FOLDER / f"{name}.blend"
+    assert path.stat().st_size < 200_000
+    samples.build(name)
+    expected = settings(bpy.context.scene)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    assert settings(bpy.context.scene) == expected, "run `nox -s samples`"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_sample_of_a_paper_opens_with_its_method_and_plays(name, tmp_path):
+    """Nothing is refused and nothing crosses; what was pressed flat or has fallen is whole."""
+    method, last = METHODS[name]
+    bpy.ops.wm.open_mainfile(filepath=shutil.copy(FOLDER / f"{name}.blend", tmp_path))  # a cache is written beside it
+    scene = bpy.context.scene
+    assert scene.softpressure.solver == method
+    scene.frame_end = last
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    here = this_session()
+    assert here.error == "" and here.cache.last_frame == last
+    assert not here.overstretched and here.crossing_count == 0
+    world = here.world
+    assert all(0.5 < body.volume_ratio < 2.5 for body in world.diagnostics().bodies)
+    world._untangle()  # looks for crossings anew
+    assert world.crossing_triangle_count == 0
+
+
+def test_a_sample_does_not_keep_the_method_of_another():
+    samples.build("matyka_loop")
+    settings_ = samples.build("bounce").softpressure
+    assert (settings_.solver, settings_.substeps, settings_.ramp_time) == ("AUTO", 10, 0.0)
+    assert settings_.ambient_pressure == 101_325.0
+
+
+def test_the_cat_is_closed_and_outward():
+    mesh = cat_mesh("Cat", 1.6)
+    points = np.array([vertex.co[:] for vertex in mesh.vertices])
+    mesh.calc_loop_triangles()
+    triangles = np.array([triangle.vertices[:] for triangle in mesh.loop_triangles], np.int32)
+    check_closed_surface("Cat", points, triangles)
+    assert len(points) - len(mesh.edges) + len(mesh.polygons) == 2  # without handles
+    assert signed_volume(points, triangles) > 0.1 and np.ptp(points[:, 2]) == pytest.approx(1.6, rel=1e-6)

@@ -1,0 +1,134 @@
+"""Solids in Blender: a cube is captured, simulated and baked; panels show the settings of the type."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_panels import drawn
+from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, rest, shown, this_session  # noqa: F401
+from softpressure_ext.panels import body as body_panel
+from softpressure_ext.softpressure import capture, session, status
+
+
+def add_cube(**settings: Any) -> Any:
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, 0.8))
+    cube = bpy.context.object
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    for name, value in settings.items():
+        setattr(cube.softpressure, name, value)
+    return cube
+
+
+def add_floor() -> None:
+    bpy.ops.mesh.primitive_plane_add(size=10.0)
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+
+
+def volume(obj: Any) -> float:
+    """Of the shown mesh, from its quads about their first corners [m^3]."""
+    x, total = shown(obj), 0.0
+    for polygon in obj.data.polygons:
+        a, b, c, d = x[list(polygon.vertices)]
+        total += a @ np.cross(b, c) + a @ np.cross(c, d)
+    return total / 6.0
+
+
+@pytest.mark.parametrize("kind", ["TRUSS", "SOLID"])
+def test_a_cube_of_eight_vertices_falls_rests_and_is_baked(kind: str) -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 30
+    add_floor()
+    cube = add_cube(body_type=kind, mass=20.0, modulus=50_000.0, damping=10.0, bounciness=0.0)
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert not this_session().error
+    frame(30)
+    simulated = shown(cube)
+    assert simulated.shape == (8, 3)
+    assert 0.0 < simulated[:, 2].min() < 0.05 and simulated[:, 2].mean() == pytest.approx(0.5, abs=0.05)
+    assert volume(cube) == pytest.approx(1.0, abs=0.02)
+    assert status.gauge_text(scene, cube).startswith("Volume ") and "Pa" not in status.gauge_text(scene, cube)
+    assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
+    assert cube.softpressure.is_baked
+    for number in (1, 12, 30):
+        frame(number)
+    np.testing.assert_allclose(shown(cube), simulated, atol=2e-7)  # float32 at 1 m
+
+
+@pytest.mark.usefixtures("falling")
+def test_its_settings_are_captured_and_make_the_cache_out_of_date() -> None:
+    cube = add_cube(body_type="SOLID", cell_size=0.25, modulus=1e4, poisson_ratio=0.4)
+    start = capture.start(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+    assert start.bodies[0].kind == "SOLID" and start.bodies[0].settings["modulus"] == 1e4
+    assert "gauge_pressure" not in start.bodies[0].settings
+    for name, value in (
+        ("body_type", "TRUSS"),
+        ("cell_size", 0.2),
+        ("modulus", 2e4),
+        ("particle_radius", 0.3),
+        ("poisson_ratio", 0.3),
+    ):
+        play(1, 2)
+        assert not this_session().is_out_of_date(bpy.context.scene)
+        before = capture.start(bpy.context.scene, bpy.context.evaluated_depsgraph_get()).fingerprint()
+        setattr(cube.softpressure, name, value)
+        assert this_session().is_out_of_date(bpy.context.scene)
+        if name != "poisson_ratio":  # a truss has its own
+            after = capture.start(bpy.context.scene, bpy.context.evaluated_depsgraph_get()).fingerprint()
+            assert after != before
+    model = FallingWorld.made[-1].model
+    assert model.is_lattice(0) and FallingWorld.made[-1].given[-1].gauge_pressure == {}
+
+
+def test_a_cell_size_that_does_not_fit_is_reported() -> None:
+    add_cube(body_type="SOLID", cell_size=2.0)
+    with pytest.raises(RuntimeError, match="Cube: cell size 2 m, but the mesh is only 1 m thick"):
+        bpy.ops.softpressure.simulate()
+
+
+def test_the_panel_shows_the_settings_of_the_type() -> None:
+    cube = add_cube()
+    shown_names = {}
+    for kind in ("MEMBRANE", "TRUSS", "SOLID"):
+        cube.softpressure.body_type = kind
+        shown_names[kind] = set(drawn(body_panel.SOFTPRESSURE_PT_body))
+    gas = {"gauge_pressure", "stretch_modulus", "bend_modulus", "self_collision"}
+    assert gas <= shown_names["MEMBRANE"] and not gas & (shown_names["TRUSS"] | shown_names["SOLID"])
+    assert "particle_radius" not in shown_names["SOLID"] | shown_names["MEMBRANE"]
+    assert {"cell_size", "modulus"} <= shown_names["TRUSS"] and "poisson_ratio" not in shown_names["TRUSS"]
+    assert {"body_type", "cell_size", "modulus", "poisson_ratio"} <= shown_names["SOLID"]
+
+
+def test_the_panel_shows_what_only_some_methods_read_with_them_or_where_the_others_refuse_it() -> None:
+    cube, scene = add_cube(body_type="TRUSS"), bpy.context.scene
+    panels = body_panel.SOFTPRESSURE_PT_body, body_panel.SOFTPRESSURE_PT_given
+    names: dict[str, Any] = {"particle_radius": 0.3, "rigid_springs": True}
+
+    def offered() -> set[str]:
+        return names.keys() & set[str]().union(*map(drawn, panels))
+
+    scene.softpressure.solver = "AUTO"
+    assert not offered()
+    scene.softpressure.solver = "XPBD"
+    assert offered() == names.keys()
+    scene.softpressure.solver = "AUTO"
+    for name, value in names.items():
+        setattr(cube.softpressure, name, value)
+    assert offered() == names.keys()
+
+
+def test_a_pinned_face_follows_the_animation() -> None:
+    cube = add_cube(body_type="SOLID", modulus=20_000.0)
+    top = [vertex.index for vertex in cube.data.vertices if vertex.co.z > 0]
+    cube.vertex_groups.new(name="held").add(top, 1.0, "REPLACE")
+    cube.softpressure.pin_group = "held"
+    cube.keyframe_insert("location", frame=1)
+    cube.location.x = 0.5
+    cube.keyframe_insert("location", frame=10)
+    start = rest(cube)
+    frame(1)
+    held = rest(cube)[top]
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(10)
+    np.testing.assert_allclose(shown(cube)[top], held + (0.5, 0.0, 0.0), atol=1e-5)
+    assert len(start) == 8 and session.of(bpy.context.scene).error == ""

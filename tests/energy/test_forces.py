@@ -1,0 +1,389 @@
+"""Every kernel of the forces against its slow twin, every energy against its own finite differences.
+
+Bending is in `test_bend.py`.
+"""
+
+import numpy as np
+import pytest
+import reference
+from force_scene import (
+    AMBIENT,
+    CHUNK_SIZE,
+    GAUGE,
+    MASS,
+    MODULUS,
+    ROUNDING,
+    Scene,
+    check_gradient,
+    check_product,
+    close,
+    gather_stretch,
+    hessian_times,
+    smallest_eigenvalue_share,
+)
+from softpressure_ext.core.bodies import assembly
+from softpressure_ext.core.contact import barrier, friction
+from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.energy import gas, stretch
+from softpressure_ext.core.energy.gas import evaluate_gas
+from softpressure_ext.core.energy.inertia import inertia_energy
+from validation import validated
+
+
+@pytest.fixture(params=range(3))
+def scene(request, monkeypatch):
+    monkeypatch.setattr(assembly, "CHUNK_SIZE", CHUNK_SIZE)
+    return Scene(request.param)
+
+
+# --- the kernels as functions of positions ----------------------------------------------------------------------
+
+
+def stretch_terms(scene, x):
+    model = scene.model
+    tension, block = np.zeros(len(model.edges.points)), np.zeros((len(model.edges.points), 4))
+    energy = np.zeros(len(model.chunks.body))
+    stretch.evaluate_stretch(x, model.edges, model.chunks, tension, block, energy)
+    return energy.sum(), gather_stretch(x, model.edges, tension), block
+
+
+def stretch_times(scene, block, p):
+    """The product as the conjugate gradients apply it, everything else switched off."""
+    product, curvature, _ = hessian_times(scene.model, p, edge_block=block)
+    assert curvature == pytest.approx(np.vdot(p, product), rel=ROUNDING)
+    return product
+
+
+def gas_terms(scene, x, amount):
+    model = scene.model
+    gradient, chunk_volume = np.zeros((model.vertex_count, 3)), np.zeros(len(model.chunks.body))
+    gas.volume_gradient(x, model.body_point_start, model.fans, model.chunks, gradient, chunk_volume)
+    volume, pressure, stiffness, energy = np.zeros((4, model.membrane_count))
+    evaluate_gas(
+        chunk_volume, model.chunks, model.rest_volume, amount, model.gas_base, model.gas_exponent, volume, pressure,
+        stiffness, energy,
+    )  # fmt: skip
+    force = pressure[model.point_body[: model.vertex_count], None] * gradient
+    return energy.sum(), force, (gradient, volume, pressure, stiffness)
+
+
+def gas_times(scene, terms, p):
+    """The rank-one product as the conjugate gradients apply it, everything else switched off."""
+    gradient, _, _, stiffness = terms
+    model = scene.model
+    product, curvature, factor = hessian_times(model, p, volume_gradient=gradient, gas_stiffness=stiffness)
+    product += factor[model.point_body[: model.vertex_count], None] * gradient
+    assert curvature == pytest.approx(np.vdot(p, product), rel=ROUNDING)
+    return product
+
+
+# --- topology and masses that the forces rest on -----------------------------------------------------------------
+
+
+def test_springs_and_masses_follow_the_rest_mesh(scene):
+    model = scene.model
+    first = edge = 0
+    for k, (x, triangles) in enumerate(scene.meshes):
+        place = model.point_of_vertex[first : first + len(x)]
+        close(model.vertex_mass[place], reference.vertex_masses(x, triangles, MASS[k]), ROUNDING)
+        edges, lengths, constants = reference.springs(x, triangles, MODULUS[k])
+        ours = {tuple(sorted(p)): number for number, p in enumerate(model.edges.points.tolist())}
+        number = [ours[tuple(sorted(place[list(pair)].tolist()))] for pair in edges]
+        close(model.edges.rest_length[number], lengths, ROUNDING)
+        close(model.edges.stiffness[number], constants, ROUNDING)
+        first, edge = first + len(x), edge + len(edges)
+    assert edge == len(model.edges.points)
+
+
+# --- stretch ---------------------------------------------------------------------------------------------------
+
+
+def test_stretch_equals_its_twin(scene):
+    expected = [
+        reference.stretch(moved, *reference.springs(x, triangles, MODULUS[k]))
+        for k, ((x, triangles), moved) in enumerate(zip(scene.meshes, scene.moved, strict=True))
+    ]
+    energy, force, block = stretch_terms(scene, scene.x)
+    validated(
+        "energy of stretch", room="energy", measured=energy, expected=sum(e for e, _, _ in expected), unit="J",
+        rel=ROUNDING, source="springs one by one in plain numpy", reason="rounding",
+    )  # fmt: skip
+    close(force, scene.inner([f for _, f, _ in expected]), ROUNDING)
+    p = scene.direction()
+    hessian = scene.joined([h for _, _, h in expected])
+    close(stretch_times(scene, block, p), np.einsum("iajb,jb->ia", hessian, p), ROUNDING)
+    # compressed springs included, no direction is downhill
+    assert smallest_eigenvalue_share(hessian) > -1e-12
+
+
+def test_stretch_force_is_minus_the_gradient(scene):
+    check_gradient(lambda x: stretch_terms(scene, x)[:2], scene.x, scene.direction())
+
+
+def test_stretch_hessian_is_exact_where_all_springs_pull(scene):
+    # twice the rest size and the same scatter: no spring is shorter than at rest
+    x = 2.0 * scene.model.rest_positions + (scene.x - scene.model.rest_positions) * 0.3
+    check_product(lambda y: stretch_terms(scene, y)[1], lambda p: stretch_times(scene, stretch_terms(scene, x)[2], p),
+                  x, scene.direction())  # fmt: skip
+
+
+# --- gas -------------------------------------------------------------------------------------------------------
+
+
+def amounts(scene):
+    return (np.array(GAUGE) + AMBIENT) * scene.model.rest_volume
+
+
+# full, squeezed below a twentieth of its volume (0.3^3), and inside out
+@pytest.mark.parametrize("scale", [1.1, 0.3, -0.8])
+def test_gas_equals_its_twin(scene, scale):
+    expected = []
+    for k, ((x, triangles), moved) in enumerate(zip(scene.meshes, scene.moved, strict=True)):
+        rest_volume = reference.volume(x, triangles)
+        assert scene.model.rest_volume[k] == pytest.approx(rest_volume, rel=ROUNDING)
+        expected.append(reference.gas(scale * moved, triangles, rest_volume, amounts(scene)[k], AMBIENT))
+    energy, force, terms = gas_terms(scene, scale * scene.x, amounts(scene))
+    validated(
+        "energy of gas", room="energy", measured=energy, expected=sum(e for e, *_ in expected), unit="J",
+        rel=ROUNDING, source="-nRT ln(V / V0) + pa (V - V0) in plain numpy", reason="rounding",
+    )  # fmt: skip
+    close(force, scene.inner([f for _, f, *_ in expected]), ROUNDING)
+    for number in range(3):
+        close(terms[1 + number], [values[number] for *_, values in expected], ROUNDING)
+    p = scene.direction()
+    hessian = scene.joined([h for _, _, h, _ in expected])
+    close(gas_times(scene, terms, p), np.einsum("iajb,jb->ia", hessian, p), ROUNDING)
+    assert smallest_eigenvalue_share(hessian) > -1e-12
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3, -0.8])
+def test_gas_force_is_minus_the_gradient(scene, scale):
+    check_gradient(lambda x: gas_terms(scene, x, amounts(scene))[:2], scale * scene.x, scene.direction())
+
+
+def test_gas_hessian_is_exact_without_gauge_pressure(scene):
+    # what is left out is gauge pressure times d2V
+    x = scene.x
+    even = AMBIENT * gas_terms(scene, x, amounts(scene))[2][1]
+    check_product(lambda y: gas_terms(scene, y, even)[1], lambda p: gas_times(scene, gas_terms(scene, x, even)[2], p),
+                  x, scene.direction())  # fmt: skip
+
+
+def test_gas_law_is_smooth_where_the_parabola_begins():
+    for rest_volume, exponent in ((1.0, 1.0), (1e-3, 1.0), (1e-3, 1.4), (1.0, 0.0)):
+        edge = gas.SMALLEST_VOLUME_SHARE * rest_volume
+        above, below = (gas.gas_law(edge * (1 + s), rest_volume, 500.0, AMBIENT, exponent) for s in (1e-9, -1e-9))
+        # a step of 2e-9 of the volume changes 1/V^2 by 4e-9 of itself
+        np.testing.assert_allclose(above, below, rtol=1e-8)
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 1.4])
+@pytest.mark.parametrize("volume", [0.02, 0.5, 1.7])
+def test_the_pressure_is_the_slope_of_the_energy_of_a_gas_and_the_stiffness_that_of_the_pressure(volume, exponent):
+    low, now, high = (gas.gas_law(volume + step, 1.0, 500.0, AMBIENT, exponent) for step in (-1e-6, 0.0, 1e-6))
+    assert now[0] == pytest.approx((low[2] - high[2]) / 2e-6, rel=1e-6)
+    assert now[1] == pytest.approx((low[0] - high[0]) / 2e-6, rel=1e-5, abs=1e-4)
+
+
+def test_gas_pushes_a_closed_skin_neither_away_nor_round(scene):
+    force = gas_terms(scene, scene.x, amounts(scene))[1]
+    model = scene.model
+    for body in range(2):
+        own = slice(model.body_point_start[body], model.body_point_start[body + 1])
+        size = np.abs(force[own]).sum()
+        assert np.abs(force[own].sum(axis=0)).max() < ROUNDING * size
+        assert np.abs(np.cross(scene.x[own], force[own]).sum(axis=0)).max() < ROUNDING * size
+
+
+def test_gas_is_as_accurate_a_kilometre_away(scene):
+    _, force, (_, volume, _, _) = gas_terms(scene, scene.x, amounts(scene))
+    far = gas_terms(scene, scene.x + [1000.0, -700.0, 300.0], amounts(scene))
+    # positions are rounded to 1e-13 m, edges of 0.05 m to 2e-12 of themselves
+    validated(
+        "volume of a skin a kilometre away", room="energy", measured=far[2][1], expected=volume, unit="m³", rel=1e-11,
+        source="at the origin", reason="positions are rounded to 1e-13 m there",
+    )  # fmt: skip
+    close(far[1], force, 1e-9)
+
+
+# --- contact ---------------------------------------------------------------------------------------------------
+
+
+def test_contact_equals_its_twin():
+    rng = np.random.default_rng(0)
+    count = 400
+    gap, thickness, scale = (
+        rng.uniform(-2e-3, 6e-3, count),
+        rng.uniform(1e-3, 4e-3, count),
+        rng.uniform(1e3, 1e5, count),
+    )
+    gap[::7] = np.inf
+    force, stiffness = np.zeros(count), np.zeros(count)
+    energy = barrier.evaluate_contact(count, gap, thickness, scale, force, stiffness)
+    expected = np.array([reference.contact(*row) for row in zip(gap, thickness, scale, strict=True)])
+    assert energy == pytest.approx(expected[:, 0].sum(), rel=ROUNDING)
+    close(force, expected[:, 1], ROUNDING)
+    close(stiffness, expected[:, 2], ROUNDING)
+    assert 50 < np.count_nonzero(force) < count
+
+
+@pytest.mark.parametrize("s", [-0.5, 0.02, 0.3, 0.7, 0.9, 0.96, 1.0, 3.0])
+def test_barrier_derivatives(s):
+    h = 1e-5
+    (below, slope_below, _), (above, slope_above, _) = barrier.barrier(s - h), barrier.barrier(s + h)
+    _, slope, curvature = barrier.barrier(s)
+    # central differences: h^2 times the third and fourth derivative, which reach 1e5 at s = 0.9
+    assert slope == pytest.approx((above - below) / (2 * h), rel=1e-5, abs=1e-9)
+    assert curvature == pytest.approx((slope_above - slope_below) / (2 * h), rel=1e-5, abs=1e-9)
+    assert curvature >= 0.0
+
+
+def contact_record(scene, count=265):
+    """Random contacts between vertices and triangles of the model, colliders included, all terms of them."""
+    model, rng = scene.model, scene.rng
+    record = Contacts(model.vertex_count, count)
+    record.count = count
+    for row in range(count):
+        record.points[row] = rng.choice(model.point_count, 4, replace=False)
+    record.weights[:, 0] = 1.0
+    record.weights[:, 1:] = -rng.dirichlet(np.ones(3), count)
+    normal = rng.standard_normal((count, 3))
+    record.normal[:] = normal / np.linalg.norm(normal, axis=1)[:, None]
+    record.index_vertices()
+    return record
+
+
+def friction_terms(scene, record, x, start, limit, spring, held, normal_force, stiffness, pressed, damper):
+    count = record.count
+    lag = friction.FrictionLag(record.points, record.weights, record.normal, limit, held, pressed, damper)
+    active, force, matrix = np.zeros(count, bool), np.zeros((count, 3)), np.zeros((count, 6))
+    pressing = np.zeros(count)
+    energy = friction.evaluate_friction(
+        count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, pressing
+    )
+    close(pressing, np.where(active, np.einsum("ci,ci->c", force, record.normal[:count]), 0.0), ROUNDING)
+    again = friction.friction_energy(count, x, start, lag, spring)
+    assert again == pytest.approx(energy, rel=ROUNDING)
+    terms = barrier.ContactTerms(
+        record.points, record.weights, record.vertex_start, record.vertex_entry, force, matrix,
+        scene.model.vertex_count, scene.model.rigid.unknown, scene.model.rigid.arm,
+    )  # fmt: skip
+    on_vertices = np.array([barrier.contact_force(i, terms) for i in range(scene.model.vertex_count)])
+    return energy, on_vertices, terms
+
+
+def friction_input(scene, record):
+    rng, count = scene.rng, record.count
+    start = scene.x + rng.normal(0, 1e-4, scene.x.shape)
+    limit, spring = rng.uniform(0.5, 4.0, count), rng.uniform(5e3, 2e4, count)
+    held = rng.normal(0, 1e-4, (count, 3))
+    normal_force = np.where(rng.random(count) < 0.8, rng.uniform(1.0, 9.0, count), 0.0)
+    limit[normal_force == 0.0] = 0.0
+    damper = np.where((rng.random(count) < 0.5) & (normal_force > 0.0), rng.uniform(5e3, 2e4, count), 0.0)
+    stiffness, pressed = rng.uniform(1e3, 1e5, count), rng.uniform(0.5, 4.0, count)
+    return start, limit, spring, held, normal_force, stiffness, pressed, damper
+
+
+def added_stiffness(scene, record, x, start, limit, spring, held, pressed, damper, c):
+    """What the solver adds to the second derivative of contact c, so that no slip turns round too late."""
+    normal, moved = record.normal[c], record.weights[c] @ (x - start)[record.points[c]]
+    added = reference.turning(reference.tangent(normal) @ (held[c] + moved), limit[c], spring[c])
+    if damper[c] > 0:
+        added = added + reference.turning(np.array([normal @ moved]), pressed[c], damper[c]) * np.outer(normal, normal)
+    return added
+
+
+def contact_times(terms, p):
+    stretched = np.array([barrier.contact_stretch(c, p, terms) for c in range(len(terms.points))])
+    return np.array([barrier.contact_product(i, terms, stretched) for i in range(len(p))])
+
+
+def test_friction_and_the_gathers_of_contact_equal_their_twins(scene):
+    record = contact_record(scene)
+    start, limit, spring, held, normal_force, stiffness, pressed, damper = friction_input(scene, record)
+    n = scene.model.vertex_count
+    energy, force, hessian, yielding = 0.0, np.zeros((n, 3)), np.zeros((n, 3, n, 3)), 0
+    for c in range(record.count):
+        if normal_force[c] == 0.0:
+            continue
+        points, weights, normal = record.points[c], record.weights[c], record.normal[c]
+        slip = reference.tangent(normal) @ (held[c] + weights @ (scene.x - start)[points])
+        stored, along, matrix = reference.friction(slip, limit[c], spring[c])
+        across = reference.tangent(normal)
+        matrix = stiffness[c] * np.outer(normal, normal) + across @ matrix @ across
+        parting = np.array([normal @ (weights @ (scene.x - start)[points])])
+        lost, damping, damped = reference.friction(parting, pressed[c], damper[c]) if damper[c] > 0 else (0, [0], [[0]])
+        along = along + damping[0] * normal
+        matrix = matrix + damped[0][0] * np.outer(normal, normal)
+        matrix = matrix + added_stiffness(scene, record, scene.x, start, limit, spring, held, pressed, damper, c)
+        energy += stored + lost
+        yielding += spring[c] * np.linalg.norm(slip) > limit[c]
+        for a in range(4):
+            if points[a] < n:
+                force[points[a]] += weights[a] * (normal_force[c] * normal + along)
+                for b in range(4):
+                    if points[b] < n:
+                        hessian[points[a], :, points[b]] += weights[a] * weights[b] * matrix
+    assert 20 < yielding < record.count - 50  # both laws are met
+    got_energy, got_force, terms = friction_terms(
+        scene, record, scene.x, start, limit, spring, held, normal_force, stiffness, pressed, damper
+    )  # fmt: skip
+    assert got_energy == pytest.approx(energy, rel=ROUNDING)
+    close(got_force, force, ROUNDING)
+    p = scene.direction()
+    close(contact_times(terms, p), np.einsum("iajb,jb->ia", hessian, p), ROUNDING)
+    diagonal = np.zeros((n, 3))
+    barrier.contact_diagonal(scene.model.chunks, terms, diagonal)
+    close(diagonal, np.einsum("iaia->ia", hessian), ROUNDING)
+    assert smallest_eigenvalue_share(hessian) > -1e-12
+
+
+def test_friction_derivatives(scene):
+    record = contact_record(scene, 40)
+    start, limit, spring, held, normal_force, _, pressed, damper = friction_input(scene, record)
+    normal_force[:] = 1e-300  # active, but friction alone: the gap is not part of this energy
+    limit[:] = scene.rng.uniform(0.5, 4.0, record.count)
+    x, nothing = scene.x, np.zeros(record.count)
+
+    def at(y):
+        return friction_terms(scene, record, y, start, limit, spring, held, normal_force, nothing, pressed, damper)
+
+    def padded(direction):
+        full = np.zeros_like(x)
+        full[: len(direction)] = direction
+        return full
+
+    terms = at(x)[2]
+    for c in range(record.count):
+        added = added_stiffness(scene, record, x, start, limit, spring, held, pressed, damper, c)
+        terms.matrix[c] -= added[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    direction = padded(scene.direction())
+    check_gradient(lambda y: at(y)[:2], x, direction, step=1e-9)
+    check_product(
+        lambda y: at(y)[1], lambda p: contact_times(terms, p), x, direction[: scene.model.vertex_count], step=1e-9
+    )  # fmt: skip
+
+
+def test_a_spring_keeps_no_more_stretch_than_its_limit_holds(scene):
+    record = contact_record(scene)
+    start, limit, spring, held, _, _, pressed, damper = friction_input(scene, record)
+    lag = friction.FrictionLag(record.points, record.weights, record.normal, limit, held, pressed, damper)
+    kept = np.zeros((record.count, 3))
+    friction.update_stretch(record.count, scene.x, start, lag, spring, kept)
+    for c in range(record.count):
+        across = reference.tangent(record.normal[c])
+        slip = across @ (held[c] + record.weights[c] @ (scene.x - start)[record.points[c]])
+        _, force, _ = reference.friction(slip, limit[c], spring[c]) if limit[c] > 0 else (0, np.zeros(3), 0)
+        np.testing.assert_allclose(spring[c] * kept[c], -force, atol=1e-11)
+
+
+# --- inertia ---------------------------------------------------------------------------------------------------
+
+
+def test_inertia_equals_its_twin(scene):
+    model = scene.model
+    target = scene.x[: model.vertex_count] + scene.rng.normal(0, 1e-3, (model.vertex_count, 3))
+    energy = np.zeros(len(model.chunks.body))
+    inertia_energy(scene.x, target, model.vertex_mass / 0.004**2, model.chunks, energy)
+    expected, _, _ = reference.inertia(scene.x[: model.vertex_count], target, model.vertex_mass, 0.004)
+    assert energy.sum() == pytest.approx(expected, rel=ROUNDING)

@@ -1,0 +1,146 @@
+"""The benchmarks run, and report the measures they name. Times are never checked."""
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import shapes
+
+ROOT = Path(__file__).resolve().parents[2]
+engines = importlib.import_module("softpressure_ext.benchmarks.engines")
+page = importlib.import_module("softpressure_ext.benchmarks.page")
+quality = importlib.import_module("softpressure_ext.benchmarks.quality")
+scenes = importlib.import_module("softpressure_ext.benchmarks.scenes")
+COST = {"ms_per_second", "runs", "threads", "cpu_per_clock", "peak_mb", "scene_mb", "frames", "frames_done", "settings"}
+QUALITY = {"free_fall_error", "volume_ratio_end", "volume_error", "volume_range", "deepest", "rest_speed", "height_end"}
+#: The lightest one first.
+PEERS = [name for name in ("rapier", "pybullet", "cloth") if engines.installed(name)]
+
+
+def run(tmp_path, *arguments):
+    """Results of the command, and the page it wrote."""
+    output = tmp_path / "found.md"
+    command = [sys.executable, ROOT / "benchmarks" / "run.py", "--quick", "--no-parts", "--output", output, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads((tmp_path / "found" / "results.json").read_text(encoding="utf-8")), output.read_text("utf-8")
+
+
+def check_case(case, text):
+    assert "error" not in case, case
+    assert case.keys() >= COST | QUALITY
+    assert case["finite"]
+    assert case["frames_done"] == case["frames"] > 0
+    assert case["peak_mb"] > case["scene_mb"]
+    assert len(case["runs"]) == 1
+    assert all(value > 0 for value in case["runs"])
+    assert case["label"] in text
+
+
+def test_our_own_engine(tmp_path):
+    results, text = run(tmp_path, "--scenes", "drop", "--engines", "implicit")
+    (case,) = results["cases"]
+    check_case(case, text)
+    assert abs(case["free_fall_error"]) < 1e-6  # the scheme is exact for free fall
+    assert case["deepest"] == 0.0
+    assert case["work"]["newton_steps"] > 0
+    # it swings about the volume of the closed form, whose stretch is 0.043, until it rests
+    assert abs(case["volume_error"]) < 0.043
+
+
+@pytest.mark.skipif(not PEERS, reason="NOT TESTED: none of rapier3d, pybullet and bpy is installed")
+def test_another_engine(tmp_path):
+    results, text = run(tmp_path, "--scenes", "stack", "--engines", "cloth", "auto", "rapier", "pybullet")
+    done = {case["engine"]: case for case in results["cases"]}
+    assert set(done) == {"auto", *({"rapier", "pybullet"} & set(PEERS))}  # cloth has no rigid boxes
+    for case in done.values():
+        check_case(case, text)
+        # explicit Euler in steps of 1/60 s falls by 1 / 12 too far in six frames of 1/30 s, or too short
+        assert abs(case["free_fall_error"]) < 0.09
+
+
+def test_the_page_has_whole_tables_and_its_figures(tmp_path):
+    cases = [
+        {
+            "scene": "drop", "size": size, "engine": name, "label": engines.ENGINES[name].label, "version": "",
+            "settings": "none", "ms_per_second": size**power, "runs": [size**power], "frames": 60, "frames_done": done,
+            "cpu_per_clock": 1.0, "threads": 2, "peak_mb": 200.0, "scene_mb": size / 100, "finite": True,
+            "free_fall_error": -0.01,
+            "volume_ratio_end": 1.04, "volume_error": None, "volume_range": [1.0, 1.1], "deepest": 0.001,
+            "rest_speed": None, "height_end": 0.4, "limit": 60.0,
+        }
+        for size in (642, 2562, 10242)
+        for name, power, done in (("implicit", 1.25, 60), ("rapier", 1.5, 30 if size > 10000 else 60))
+    ]  # fmt: skip
+    cases.append({"scene": "drop", "size": 642, "engine": "cloth", "label": "Cloth", "error": "it broke"})
+    machine = {"processor": "p", "cores": 2, "system": "s", "python": "3", "numpy": "1", "numba": "0"}
+    results = {
+        "machine": machine, "quick": False, "minutes": 1.0, "rounds": 5,
+        "not_installed": ["cloth"], "cases": cases, "parts": {},
+    }  # fmt: skip
+    page.write(tmp_path / "page.md", results)
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "Soft Pressure, implicit 1.25, Rapier 1.5" in text  # the exponents, the latter from the two sizes that ended
+    assert "it broke" in text
+    assert "not installed" in text
+    assert text.count("† 60 s") == 1  # the one that was cut off
+    figures = re.findall(r"\]\((page/\w+\.png)\)", text)
+    assert figures
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.png")} == set(figures)
+    for block in text.split("\n\n"):
+        if block.startswith("|"):
+            assert len({line.count("|") for line in block.splitlines()}) == 1
+
+
+def test_depth_inside_a_skin():
+    x, triangles = shapes.icosphere(4, 0.5)
+    points = np.array([(0.0, 0.0, 0.4), (0.3, 0.0, 0.0), (0.0, 0.0, 0.6), (0.49, 0.49, 0.0)])
+    # facets lie inside the sphere by up to edge^2 / (8 r) = 0.0003
+    assert quality.depth_between(points[:1], x, triangles) == pytest.approx(0.1, abs=4e-4)
+    assert quality.depth_between(points, x, triangles) == pytest.approx(0.2, abs=4e-4)
+    assert quality.depth_between(points[2:], x, triangles) == 0.0
+
+
+def test_depth_between_boxes():
+    half = np.full(3, 0.25)
+    turn = np.stack([np.eye(3), shapes.rotation((0.0, 0.0, 1.0), np.pi / 4)])
+    centres = np.array([(0.0, 0.0, 0.0), (0.55, 0.0, 0.1)])
+    # the turned box's edge reaches 0.25 sqrt(2) towards the other
+    assert quality.depth_between_boxes(centres, turn, half) == pytest.approx(0.25 - (0.55 - 0.25 * 2**0.5))
+    assert quality.depth_between_boxes(centres + [[0, 0, 0], [0.1, 0, 0]], turn, half) == 0.0
+    assert quality.depth_in_boxes(np.array([(0.0, 0.0, -0.1)]), centres[:1], turn[:1], [half]) == pytest.approx(0.15)
+
+
+def test_measures_of_a_known_motion():
+    """A ball that grows by a known share and falls by a known rule."""
+    scene = scenes.drop(162, frames=9)
+    start = scene.soft[0][0]
+    still = SimpleNamespace(soft=lambda: [start], rigid=lambda: None)
+    watch = quality.Watch(scene, still, every=3)
+    for frame in range(1, 10):
+        fell = 0.5 * scenes.GRAVITY * (frame * scene.frame_time) ** 2 * 1.02
+        x = (start - [0, 0, 1.0]) * 1.01 + [0, 0, 1.0 - fell]
+        assert watch.look(SimpleNamespace(soft=lambda x=x: [x], rigid=lambda: None))
+    found = watch.report()
+    assert found["free_fall_error"] == pytest.approx(0.02)
+    assert found["volume_ratio_end"] == pytest.approx(1.01**3)
+    assert found["volume_error"] == pytest.approx(1.01**3 / scenes.ball_volume_ratio() - 1.0)
+    assert found["deepest"] == 0.0
+    speed = 1.02 * scenes.GRAVITY * 8.5 * scene.frame_time  # between frames 8 and 9, exact for a parabola
+    assert found["rest_speed"] == pytest.approx(speed)
+    assert found["height_end"] == pytest.approx(1.0 - fell)
+
+
+def test_a_motion_that_is_not_finite_is_reported():
+    scene = scenes.drop(162, frames=2)
+    x = scene.soft[0][0]
+    watch = quality.Watch(scene, SimpleNamespace(soft=lambda: [x]), every=1)
+    assert not watch.look(SimpleNamespace(soft=lambda: [np.full_like(x, np.nan)]))
+    assert not watch.report()["finite"]
+    assert watch.report()["deepest"] is None

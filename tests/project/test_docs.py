@@ -1,0 +1,62 @@
+"""Files, links, folders and functions that the documents name exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / name for name in ("README.md", "docs/method.md", "docs/validation.md")]
+PAGES += [*sorted((ROOT / "core").rglob("README.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+SOURCES = [path for path in ROOT.rglob("*.py") if not {".nox", "build", "wheels"} & set(path.relative_to(ROOT).parts)]
+#: That hold sources or pictures.
+FOLDERS = {path.relative_to(ROOT).parent.as_posix() for path in (*SOURCES, *(ROOT / "docs").rglob("*.*"))}
+FOLDERS |= {parent.as_posix() for folder in FOLDERS for parent in Path(folder).parents}
+
+
+def files_of(name: str, page: Path) -> list[Path]:
+    """Files that a name such as `press.py` or `contact/filter/step_filter.py` may stand for."""
+    nearby = [base / name for base in (page.parent, ROOT / "core", ROOT) if (base / name).is_file()]
+    return nearby or [path for path in SOURCES if path.as_posix().endswith(f"/{name}")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
+    for name, function in re.findall(r"`([\w/]+\.py)(?::? (\w+))?`", page.read_text(encoding="utf-8")):
+        files = files_of(name, page)
+        assert files, f"no file {name}"
+        if function:
+            texts = [path.read_text(encoding="utf-8") for path in files]
+            assert any(re.search(rf"(def|class) {function}\b", text) for text in texts), f"{name} has no {function}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_folders_that_a_page_names_exist(page: Path) -> None:
+    for name in re.findall(r"`([\w/]+/)`", page.read_text(encoding="utf-8")):
+        is_made_later = name.startswith("build/") or name == "wheels/"
+        assert is_made_later or any(f"/{folder}/".endswith(f"/{name}") for folder in FOLDERS), name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_modules_that_a_page_names_exist(page: Path) -> None:
+    rooms = "|".join(sorted({path.parent.name for path in (ROOT / "core").glob("*/__init__.py")}))
+    for name in re.findall(rf"`((?:{rooms})\.\w+(?:\.\w+)*)`", page.read_text(encoding="utf-8")):
+        parts = name.split(".")
+        if parts[-1] != "py":  # else a file, as `bodies.py`
+            modules = [ROOT / "core" / Path(*parts[:count]) for count in (len(parts), len(parts) - 1)]
+            assert any(module.with_suffix(".py").is_file() for module in modules), name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_every_room_of_the_core_is_described() -> None:
+    rooms = [path.parent.relative_to(ROOT / "core") for path in (ROOT / "core").rglob("__init__.py")]
+    described = (ROOT / "core" / "README.md").read_text(encoding="utf-8")
+    for room in rooms:
+        own = ROOT / "core" / room / "README.md"
+        inside = any((ROOT / "core" / parent / "README.md").exists() for parent in [room, *room.parents][:-1])
+        assert own.exists() or inside or f"`{room.as_posix()}/`" in described, room

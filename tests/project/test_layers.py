@@ -1,0 +1,167 @@
+"""Each layer imports only what lies below it; nothing imports itself by an absolute name."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BLENDER = {
+    "bpy",
+    "bmesh",
+    "mathutils",
+    "bpy_extras",
+    "addon_utils",
+    "gpu",
+    "gpu_extras",
+    "blf",
+    "bl_operators",
+    "bl_ui",
+}
+OUR_LAYERS = {"core", "softpressure", "operators", "panels"}
+ALLOWED = {
+    "core": {"core", "numpy", "numba"},
+    "softpressure": {"softpressure", "core", "numpy", *BLENDER},
+    "operators": {"operators", "softpressure", *BLENDER},
+    "panels": {"panels", "softpressure", *BLENDER},
+}
+EXCEPTIONS = {
+    "softpressure/addon.py": {"operators", "panels"},  # the root may import nothing else, so this registers everything
+    "core/kernel_store.py": {"llvmlite"},  # knows this machine's processor
+    "core/compile.py": {"softpressure_core"},  # its own name for core, in a process that has nothing else of ours
+}
+SOURCES = [path for layer in ALLOWED for path in sorted((ROOT / layer).rglob("*.py"))]
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield (top-level target, is it relative) of every import, wherever it stands in the file."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name.split(".")[0], False) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield (node.module or "").split(".")[0], False
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1]
+            inside = [*base, *(node.module or "").split(".")] if node.module else list(base)
+            if inside:
+                yield inside[0], True
+            else:  # `from .. import core`, or `from .. import PACKAGE` of the root
+                yield from ((alias.name if alias.name in OUR_LAYERS else "root", True) for alias in node.names)
+
+
+def test_there_are_sources_in_every_layer() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in SOURCES} == set(ALLOWED)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_layer_imports_only_what_lies_below_it(path: Path) -> None:
+    layer = path.relative_to(ROOT).parts[0]
+    allowed = ALLOWED[layer] | EXCEPTIONS.get(path.relative_to(ROOT).as_posix(), set())
+    for target, is_relative in imports(path):
+        if is_relative:
+            assert target in allowed or (target == "root" and layer == "softpressure"), (layer, target)
+        else:
+            assert target not in OUR_LAYERS | {"bl_ext", "softpressure_ext"}, f"import {target} relatively"
+            assert target in allowed - OUR_LAYERS or target in sys.stdlib_module_names, (layer, target)
+
+
+def test_root_imports_nothing_at_module_level() -> None:
+    tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
+    assert not [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert list(imports(ROOT / "__init__.py")) == [("softpressure", True)] * 2  # register, unregister
+
+
+def modules_of(path: Path, for_types_too: bool = False, at_import: bool = False) -> Iterator[str]:
+    """Yield our modules that a file imports, but for those of type checkers alone.
+
+    Wherever the import stands, or with `at_import` only outside of functions.
+    """
+    names = {item.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__") for item in SOURCES}
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    checks = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for_types = set() if for_types_too else {id(node) for check in checks for node in ast.walk(check)}
+    functions = [node for node in nodes if at_import and isinstance(node, ast.FunctionDef)]
+    left_out = for_types | {id(node) for function in functions for node in ast.walk(function)}
+    package = path.relative_to(ROOT).parent.parts
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in left_out:
+            base = "/".join([*package[: len(package) - node.level + 1], *filter(None, (node.module or "").split("."))])
+            for alias in node.names:
+                yield from [name for name in (f"{base}/{alias.name}".lstrip("/"), base) if name in names][:1]
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    imported = {
+        path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): set(modules_of(path))
+        for path in SOURCES
+    }
+    assert "softpressure/session" in imported["softpressure/simulation"]
+    while True:  # take away what imports nothing that is left
+        ends = [name for name, targets in imported.items() if not (targets - {name}) & imported.keys()]
+        if not ends:
+            break
+        for name in ends:
+            del imported[name]
+    assert not imported, f"circles among or above: {sorted(imported)}"
+
+
+def test_registering_loads_nothing_of_the_core_but_parameters() -> None:
+    """The core imports numba, which takes most of a second: modules that need it are imported inside functions."""
+    known = {path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): path for path in SOURCES}
+    found, left = set[str](), ["softpressure/addon", "core"]
+    while left:
+        name = left.pop()
+        found.add(name)
+        left += [target for target in modules_of(known[name], at_import=True) if target not in found]
+    assert "panels/scene" in found
+    parameters = {name for name in known if name.startswith("core/parameters")}
+    assert {name for name in found if name.startswith("core")} == {"core", *parameters}
+    for path in (ROOT / "core/parameters").glob("*.py"):
+        assert {target for target, is_relative in imports(path) if not is_relative} <= set(sys.stdlib_module_names)
+
+
+def test_the_papers_are_named_by_themselves_and_where_options_ask_for_them() -> None:
+    known = {"core/extras.py", "core/solvers/choice.py"}
+    naming = {path for path in SOURCES if any("core/papers/" in name for name in modules_of(path, for_types_too=True))}
+    others = {path.relative_to(ROOT).as_posix() for path in naming if path.parts[-2] not in {"papers", "particles"}}
+    assert known <= others <= known | {"core/solvers/xpbd/solver.py"}  # for type checkers
+
+
+#: Runs a ball and a box with each of the methods that are offered first, and prints what is loaded of the papers.
+DEFAULT_PATH = """
+import extension
+extension.load()
+import sys
+import shapes
+from softpressure_ext.core import ModelBuilder, World
+for solver in ("AUTO", "EXPLICIT", "IMPLICIT", "XPBD"):
+    builder = ModelBuilder()
+    builder.add_membrane("ball", *shapes.icosphere(1, 0.1, (0.0, 0.0, 0.101)), gauge_pressure=500.0)
+    builder.add_rigid("box", *shapes.box(0.2, 1, (0.0, 0.0, 0.5)), mass=1.0)
+    World(builder.build(), solver=solver, substeps=1)
+print([name for name in sys.modules if ".core.papers" in name])
+"""
+
+
+def test_the_default_path_loads_nothing_of_the_papers() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", DEFAULT_PATH],
+        cwd=ROOT / "tests" / "support",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.stdout.split("\n")[-2:] == ["[]", ""], run.stdout + run.stderr
+
+
+USER_FOLDERS = ("tests", "benchmarks", "experiments", "sample_blends")
+USERS = [path for folder in USER_FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+@pytest.mark.parametrize("path", USERS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_users_load_the_extension_under_its_alias(path: Path) -> None:
+    assert not {target for target, is_relative in imports(path) if not is_relative} & OUR_LAYERS

@@ -1,0 +1,108 @@
+"""The manifest is valid for the Blender at hand, and the zip holds its files and no others."""
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from itertools import product
+from pathlib import Path
+
+import build_extension
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
+LAYERS = ("core", "softpressure", "operators", "panels")
+
+
+@pytest.fixture(scope="module")
+def package() -> zipfile.ZipFile:
+    """The built zip of this platform."""
+    path = build_extension.zip_path(build_extension.current_platform())
+    assert path.exists(), f"{path}: missing. Run `python tools/build_extension.py build --platform current`."
+    return zipfile.ZipFile(path)
+
+
+def test_manifest_passes_blenders_own_validator() -> None:
+    build_extension.run_packager("validate", str(ROOT))
+
+
+def test_manifest_lists_a_wheel_for_every_package_python_and_platform() -> None:
+    wheels = [build_extension.Wheel(Path(path).name) for path in MANIFEST["wheels"]]
+    found = sorted((wheel.requirement, wheel.python, wheel.platform) for wheel in wheels)
+    assert found == sorted(
+        product(["numba==0.68.1", "llvmlite==0.50.0"], ["311", "313"], ["linux-x64", "windows-x64", "macos-arm64"])
+    )
+    assert MANIFEST["platforms"] == ["linux-x64", "windows-x64", "macos-arm64"]
+
+
+def test_tests_use_the_solver_versions_that_are_shipped() -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+    assert {build_extension.Wheel(Path(path).name).requirement for path in MANIFEST["wheels"]} == set(groups["solver"])
+
+
+def python_files(folder: str) -> list[Path]:
+    """All Python files below a folder of the repository."""
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def test_version_is_written_once() -> None:
+    version = MANIFEST["version"]
+    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    written = re.compile(rf"(?<![\d.]){re.escape(version)}(?![\d.])")
+    sources = [path for folder in (*LAYERS, "tests", "tools") for path in python_files(folder)]
+    sources += [ROOT / "__init__.py", ROOT / "noxfile.py", ROOT / "pyproject.toml"]
+    assert [path for path in sources if written.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_zip_holds_every_source_of_the_extension(package: zipfile.ZipFile) -> None:
+    sources = {path.relative_to(ROOT).as_posix() for layer in LAYERS for path in python_files(layer)}
+    names = set(package.namelist())
+    assert sources <= names
+    assert {"__init__.py", "blender_manifest.toml", "LICENSE", "README.md"} <= names
+    for name in sorted(sources):
+        assert package.read(name) == (ROOT / name).read_bytes(), f"{name} changed since the zip was built"
+
+
+def test_zip_holds_nothing_else(package: zipfile.ZipFile) -> None:
+    top = {name.split("/")[0] for name in package.namelist()}
+    files = {"__init__.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md", "manual.html"}
+    assert top == {*LAYERS, "wheels"} | files
+    endings = {Path(name).suffix for name in package.namelist() if not name.startswith("wheels/")}
+    assert endings == {".py", ".md", ".toml", ".html", "", ".kernel", ".ready"}
+
+
+def test_zip_holds_kernels_of_these_sources_for_every_job(package: zipfile.ZipFile) -> None:
+    from softpressure_ext.core import kernel_store, prepare
+
+    folder = f"core/compiled/{kernel_store.folders()[0].name}/"
+    names = {name.removeprefix(folder) for name in package.namelist() if name.startswith(folder)}
+    assert {kernel_store._mark(job.name) for job in prepare.all_jobs()} <= names
+    kernels = [name for name in names if name.endswith(".kernel")]
+    assert len(kernels) > 100 and not [name for name in names if kernel_store._is_stale(name)]
+    others = [name for name in package.namelist() if name.startswith("core/compiled/")]
+    assert sum(package.getinfo(name).compress_size for name in others) < 40e6
+
+
+def test_zip_holds_the_wheels_of_its_platform_only(package: zipfile.ZipFile) -> None:
+    wheels = build_extension.listed_wheels([build_extension.current_platform()])
+    found = {name.removeprefix("wheels/") for name in package.namelist() if name.startswith("wheels/")}
+    assert found == {wheel.file_name for wheel in wheels}
+    manifest = tomllib.loads(package.read("blender_manifest.toml").decode())
+    assert manifest["wheels"] == [f"./wheels/{wheel.file_name}" for wheel in wheels]
+    assert {key: manifest[key] for key in ("id", "version", "permissions")} == {
+        key: MANIFEST[key] for key in ("id", "version", "permissions")
+    }
+
+
+def test_zip_passes_blenders_own_validator(package: zipfile.ZipFile) -> None:
+    assert package.filename is not None
+    build_extension.run_packager("validate", package.filename)
+
+
+def test_building_leaves_the_committed_manifest_alone() -> None:
+    before = (ROOT / "blender_manifest.toml").read_bytes()
+    command = [sys.executable, str(ROOT / "tools" / "build_extension.py"), "build", "--platform=current"]
+    subprocess.run(command, check=True, capture_output=True)
+    assert (ROOT / "blender_manifest.toml").read_bytes() == before

@@ -1,0 +1,127 @@
+"""Explicit steps keep momentum and angular momentum to rounding, and never gain mechanical energy."""
+
+import numpy as np
+import pytest
+import shapes
+from explicit_scene import FRAME_RATE, bench_world, energy, momenta, motion, world_of
+from rigid_scene import block
+from scenes import BASKETBALL, BEACH_BALL, add_ball, spin
+from softpressure_ext.core import ModelBuilder, World
+from validation import validated
+
+#: A step rounds each vertex's impulse to 1e-16 of itself; some ten thousand steps, all of them alike, add up to 1e-12.
+ROUNDING = 1e-11
+WEIGHTLESS = (0.0, 0.0, 0.0)
+
+
+def kept(world: World, frames: int, *, about: float = 1.0) -> int:
+    """Advance and compare the momenta with those of the start on every frame; frames in which something touched.
+
+    `about`: how far the bodies are from the origin at most [m].
+    """
+    push, turn = momenta(world)
+    size, reach = motion(world)
+    touched = 0
+    for _ in range(frames):
+        world.advance_frame()
+        touched += world.diagnostics().contact_count > 0
+        size = max(size, motion(world)[0])
+        reach = max(reach, about * size)
+        now, turned = momenta(world)
+        validated(
+            "momentum", room="solvers/explicit", measured=now, expected=push, unit="kg m/s", abs=ROUNDING * size,
+            source="conserved", reason="rounding of some ten thousand steps",
+        )  # fmt: skip
+        validated(
+            "angular momentum", room="solvers/explicit", measured=turned, expected=turn, unit="kg m²/s",
+            abs=ROUNDING * reach, source="conserved", reason="rounding of some ten thousand steps",
+        )  # fmt: skip
+    return touched
+
+
+@pytest.mark.parametrize("bend_modulus", [0.0, 0.05])
+@pytest.mark.parametrize("damping", [0.0, 5.0])
+def test_a_spinning_ball_that_swells_keeps_its_momenta(bend_modulus: float, damping: float) -> None:
+    """It starts without strain, so it rings; damping spares what is rigid."""
+    builder = ModelBuilder(gravity=WEIGHTLESS)
+    add_ball(builder, BASKETBALL, damping=damping, bend_modulus=bend_modulus)
+    world = world_of(builder)
+    spin(world, (2.0, -4.0, 8.0), (1.0, 0.5, 0.0))
+    assert kept(world, 24) == 0
+
+
+def test_a_dented_ring_keeps_its_momenta() -> None:
+    """Neither round nor at rest: sheared, spun, with bending."""
+    builder = ModelBuilder(gravity=WEIGHTLESS)
+    builder.add_membrane(
+        "ring", *shapes.torus(0.2, 0.08, 24, 12), mass=0.5, gauge_pressure=1e4, stretch_modulus=2e4, bend_modulus=0.02,
+        damping=2.0,
+    )  # fmt: skip
+    world = world_of(builder)
+    x = world.positions(0)
+    world.set_positions(0, x + 0.2 * x[:, [1, 2, 0]])
+    spin(world, (6.0, 3.0, -9.0))
+    kept(world, 24)
+
+
+def two_balls(friction: float, bounciness: float = 1.0, damping: float = 0.0) -> World:
+    """A basketball that flies against a beach ball, off its middle."""
+    builder = ModelBuilder(gravity=WEIGHTLESS)
+    options = {"friction": friction, "bounciness": bounciness, "damping": damping}
+    add_ball(builder, BASKETBALL, velocity=(2.0, 0.0, 0.0), **options)
+    add_ball(builder, BEACH_BALL, centre=(0.4, 0.1, 0.05), name="beach ball", velocity=(-1.0, 0.0, 0.0), **options)
+    return world_of(builder, frame_rate=96.0)
+
+
+@pytest.mark.parametrize(("friction", "bounciness"), [(0.0, 1.0), (0.5, 1.0), (0.5, 0.4)])
+def test_two_balls_collide_and_keep_their_momenta(friction: float, bounciness: float) -> None:
+    world = two_balls(friction, bounciness)
+    before = world.velocities(1).mean(axis=0)
+    assert kept(world, 32, about=0.6) > 0
+    assert np.linalg.norm(world.velocities(1).mean(axis=0) - before) > 1.0  # they did collide
+    assert world.diagnostics().contact_count == 0  # and have parted
+
+
+def test_a_ball_and_a_box_collide_and_keep_their_momenta() -> None:
+    builder = ModelBuilder(gravity=WEIGHTLESS)
+    add_ball(builder, BEACH_BALL, velocity=(2.0, 0.0, 0.0))
+    turn = shapes.rotation((1.0, 2.0, 3.0), 0.5)
+    box = block((0.2, 0.3, 0.2), (0.42, 0.08, 0.03), turn)
+    builder.add_rigid("box", *box, mass=0.5, angular_velocity=(1.0, -2.0, 3.0), bounciness=1.0)
+    world = world_of(builder, frame_rate=96.0)
+    before = world.rigid_velocity(0)[0]
+    assert kept(world, 32, about=0.6) > 0
+    assert np.linalg.norm(world.rigid_velocity(0)[0] - before) > 0.5
+
+
+# --- energy -----------------------------------------------------------------------------------------------------
+
+
+def never_gains(world: World, frames: int) -> list[float]:
+    """Energies of all frames [J]: never above that of the start but for rounding."""
+    found = [energy(world)]
+    for _ in range(frames):
+        world.advance_frame()
+        found.append(energy(world))
+        assert found[-1] <= found[0] + ROUNDING * max(np.abs(found)), world.frame
+    return found
+
+
+@pytest.mark.parametrize("name", ["drop", "pair", "crate"])
+def test_bodies_that_fall_never_gain_energy(name: str) -> None:
+    world, scene = bench_world(name, 642, 1)
+    found = never_gains(world, scene.frames)
+    assert found[-1] < found[0] - 10.0  # 10 kg fell by half a metre or less, and damping takes it
+
+
+@pytest.mark.parametrize(("friction", "damping"), [(0.0, 0.0), (0.5, 0.0), (0.5, 5.0)])
+def test_balls_that_collide_never_gain_energy(friction: float, damping: float) -> None:
+    never_gains(two_balls(friction, damping=damping), 48)
+
+
+def test_a_ball_that_bounces_for_long_never_gains_energy() -> None:
+    """No damping, all of the speed given back: what it loses are waves of the skin that no mesh resolves."""
+    builder = ModelBuilder()
+    add_ball(builder, BASKETBALL, centre=(0.0, 0.0, 0.42), bounciness=1.0)
+    builder.add_collider("floor", *shapes.grid(4.0), bounciness=1.0)
+    never_gains(world_of(builder), round(3.0 * FRAME_RATE))

@@ -1,0 +1,76 @@
+"""Kernels are compiled by the jobs of `core/prepare.py`, each for one list of types, and never inside a world."""
+
+import dataclasses
+import subprocess
+import sys
+
+import extension
+import kernel_guard
+import numpy as np
+import pytest
+import shapes
+from softpressure_ext.core import ModelBuilder, World, prepare
+
+#: Calls every job, and prints the kernels of which there is more than one version.
+COUNTS = """
+import extension
+extension.load()
+import sys
+from numba.core.dispatcher import Dispatcher
+from softpressure_ext.core import prepare
+for job in prepare.all_jobs():
+    prepare.simulate(job)
+for name, module in list(sys.modules.items()):
+    for kernel in vars(module).values() if name.startswith("softpressure_ext.core.") else ():
+        if isinstance(kernel, Dispatcher) and kernel.__module__ == module.__name__ and len(kernel.signatures) > 1:
+            print(kernel.__module__.split(".core.")[1], kernel.__name__, *kernel.signatures, sep="|")
+print("done")
+"""
+#: What has more than one, and why.
+SEVERAL: dict[str, str] = {}
+
+
+def ball_model():
+    builder = ModelBuilder()
+    builder.add_membrane("ball", *shapes.icosphere(1, 0.1, (0.0, 0.0, 0.101)), gauge_pressure=500.0)
+    return builder.build()
+
+
+def test_every_kernel_is_compiled_for_one_list_of_types():
+    missing = [job for job in prepare.all_jobs() if not prepare.is_compiled([job])]
+    assert not missing, "Run `python tests/support/warm.py` first."
+    run = subprocess.run(
+        [sys.executable, "-c", COUNTS], cwd=extension.FOLDER, capture_output=True, text=True, check=False
+    )
+    *found, last = run.stdout.splitlines() or [""]
+    assert last == "done", run.stderr
+    several = {".".join(line.split("|")[:2]): line for line in found}
+    assert several.keys() == SEVERAL.keys(), "\n".join(found)
+
+
+def test_the_guard_finds_an_array_of_another_type():
+    world = World(ball_model(), substeps=1, solver="IMPLICIT")
+    world._state.positions = world._state.positions.astype(np.float32)
+    world.diagnostics()
+    with pytest.raises(AssertionError, match=r"compiled kernels(.|\n)*enclosed_volume(.|\n)*float32"):
+        kernel_guard.check()
+
+
+def test_a_model_has_the_types_that_it_declares():
+    model = ball_model()
+    wrong = dataclasses.replace(
+        model,
+        vertex_mass=model.vertex_mass.astype(np.float32),
+        rest_positions=np.asfortranarray(model.rest_positions),
+        edges=model.edges._replace(points=model.edges.points.astype(np.int64)),
+    )
+    world = World(wrong, substeps=1, solver="IMPLICIT")
+    world.advance_frame()
+    kernel_guard.check()
+
+
+def test_the_guard_is_silent_where_all_was_prepared():
+    world = World(ball_model(), substeps=1, solver="IMPLICIT")
+    world.advance_frame()
+    world.diagnostics()
+    kernel_guard.check()
