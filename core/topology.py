@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .errors import MeshError
 from .model import BoolArray, FloatArray, IntArray
+from .tiny import TINY
 
 _OPEN_REMEDY = (
     "Fill the holes in Edit Mode (Select > Select All by Trait > Non Manifold, then Face > Fill), "
@@ -189,7 +190,7 @@ def graph(pairs: IntArray, weight: FloatArray, vertex_count: int) -> tuple[IntAr
 def space_filling_order(positions: FloatArray) -> IntArray:
     """Vertices along a Morton curve, so that neighbours in space are neighbours in memory, shape (vertex_count,)."""
     low = positions.min(axis=0)
-    scale = 1023.0 / max(float((positions.max(axis=0) - low).max()), 1e-300)
+    scale = 1023.0 / max(float((positions.max(axis=0) - low).max()), TINY)
     cell = ((positions - low) * scale).astype(np.uint64)
     code = np.zeros(len(positions), dtype=np.uint64)
     for axis in range(3):

@@ -11,12 +11,11 @@ used in `friction.py`).
 
 from ..jit import lean_inline_kernel
 from ..simd import larger, spread
+from ..tiny import TINY
 
 #: Stiffness along the slip in units of mu n / |s| [1]; half of the secant stiffness takes the fewest Newton steps
 #: (`friction.py`).
 SLIP_STIFFNESS = 0.5
-#: Least divisor, in the unit of the impulse: avoids 0 / 0.
-TINY = 1e-300
 
 
 @lean_inline_kernel

@@ -13,6 +13,7 @@ the potential c / (2 tau) (l - l_s)^2. Together with the spring that is one spri
 import numpy as np
 
 from ..model import Edges, FloatArray, IntArray
+from ..tiny import TINY
 
 
 def damper_tension(x: FloatArray, v: FloatArray, points: IntArray, damping: FloatArray) -> FloatArray:
@@ -23,7 +24,7 @@ def damper_tension(x: FloatArray, v: FloatArray, points: IntArray, damping: Floa
     first, second = points.T
     d = x[second] - x[first]
     along = np.einsum("ij,ij->i", d, v[second] - v[first])
-    return np.asarray(damping * along / (np.einsum("ij,ij->i", d, d) + 1e-300))
+    return np.asarray(damping * along / (np.einsum("ij,ij->i", d, d) + TINY))
 
 
 def damper_forces(x: FloatArray, v: FloatArray, points: IntArray, damping: FloatArray) -> FloatArray:

@@ -18,6 +18,7 @@ limit of stability, and skins would shake. Beyond the limits the difference is i
 import numpy as np
 
 from ..model import FloatArray
+from ..tiny import TINY
 
 #: b over w T.
 LOOK_AHEAD = 4.0
@@ -27,7 +28,7 @@ QUICKEST_SPRING, QUICKEST_DRAG = 0.4, 0.5
 
 def spring_share(frequency: FloatArray, tick: float) -> FloatArray:
     """Share of their stiffness that springs of angular frequencies w [1/s] have in ticks of a length T [s]."""
-    return np.asarray(np.minimum(1.0, QUICKEST_SPRING / np.maximum(frequency * tick, 1e-300)) ** 2)
+    return np.asarray(np.minimum(1.0, QUICKEST_SPRING / np.maximum(frequency * tick, TINY)) ** 2)
 
 
 def look_ahead(frequency: FloatArray, tick: float) -> FloatArray:
@@ -37,7 +38,7 @@ def look_ahead(frequency: FloatArray, tick: float) -> FloatArray:
 
 def drag_share(rate: FloatArray, tick: float) -> FloatArray:
     """Share of drag at a rate [1/s] that is applied in ticks of a length T [s]."""
-    return np.asarray(np.minimum(1.0, QUICKEST_DRAG / np.maximum(rate * tick, 1e-300)))
+    return np.asarray(np.minimum(1.0, QUICKEST_DRAG / np.maximum(rate * tick, TINY)))
 
 
 def approach(rate: FloatArray, time: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from ..bodies.rigid.motion import set_matrix
 from ..errors import ParameterError
 from ..model import BoolArray, FloatArray, IntArray, Model
 from ..state import State
+from ..tiny import TINY
 from .oscillator import approach, drag_share, look_ahead, spring_share
 
 #: Share of a soft body's mass in a patch. A spring with K / M = w^2 counts up to about w = 192 sqrt(share) / s
@@ -81,7 +82,7 @@ def handle_at(model: Model, state: State, body: int, place: FloatArray) -> Handl
     last = int(np.searchsorted(np.cumsum(mass), PATCH_SHARE * model.body_mass[body]))
     reach = 1.01 * distance[order[min(last + 1, len(order) - 1)]]  # the next one has next to no weight
     patch = order[: last + 2]
-    falloff = mass[: last + 2] * (1.0 - (distance[patch] / max(reach, 1e-300)) ** 2)
+    falloff = mass[: last + 2] * (1.0 - (distance[patch] / max(reach, TINY)) ** 2)
     return Handle(body, points[patch], falloff / falloff.sum(), np.zeros(3))
 
 

@@ -25,6 +25,7 @@ from ..model import FloatArray, Model
 from ..solvers.implicit.preconditioner import precondition
 from ..solvers.implicit.stage_energy import StageEnergy
 from ..solvers.implicit.sums import inner
+from ..tiny import TINY
 
 #: Newton steps, and iterations of conjugate gradients in each.
 NEWTON_LIMIT, LINEAR_LIMIT = 60, 60
@@ -194,7 +195,7 @@ class Equilibrium:
 
     def _longest_scale(self) -> float:
         """Largest step along the direction, in units of it."""
-        return LONGEST_MOVE * self._size / max(float(np.abs(self._direction).max()), 1e-300)
+        return LONGEST_MOVE * self._size / max(float(np.abs(self._direction).max()), TINY)
 
     def _search_line(self, x: FloatArray, total: float) -> float:
         """Step along the direction from x, where the energy is `total` [J], that lowers the energy; 0 if there is

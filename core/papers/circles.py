@@ -16,6 +16,7 @@ import numpy as np
 from ..contact.restitution import parting_speed, resting_speed
 from ..jit import kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
+from ..tiny import TINY
 from .circle_pairs import near_pairs
 
 #: Pairs count up to this many diameters: pushing one pair apart may bring another one together.
@@ -67,7 +68,7 @@ class Circles:
         line = ends[pairs[:, 0]] - ends[pairs[:, 1]]
         passed = np.einsum("ci,ci->c", line, start) <= 0.0  # one went through the other: back to where it came from
         line[passed] = start[passed]
-        normal = line / np.maximum(np.sqrt(np.einsum("ci,ci->c", line, line)), 1e-300)[:, None]
+        normal = line / np.maximum(np.sqrt(np.einsum("ci,ci->c", line, line)), TINY)[:, None]
         rest = self._model.rest_positions
         apart = rest[pairs[:, 0]] - rest[pairs[:, 1]]
         least = np.minimum(groups.diameter[group_of], np.sqrt(np.einsum("ci,ci->c", apart, apart)))

@@ -6,6 +6,7 @@ from ..bodies.flat.plane import Planes
 from ..energy.dampers import damper_forces
 from ..model import FloatArray, Model
 from ..solvers.explicit.stability import damping_rate, largest_square
+from ..tiny import TINY
 from .forces import SoftForces
 from .schemes import SCHEMES, stable_angle
 from .simplified import add_spring_damping
@@ -76,7 +77,7 @@ def stable_time(
         longest = stable_angle(scheme, ratio, ratio_per_angle) / frequency
         if ratio > 0.0:
             undamped = stiffest_frequency(model, forces, gas, without_springs=True)
-            longest = min(longest, stable_angle(scheme) / max(undamped, 1e-300))
+            longest = min(longest, stable_angle(scheme) / max(undamped, TINY))
         return MARGIN * longest
     euler = SCHEMES["EXPLICIT_EULER"]
     return MARGIN * SIMPLIFIED_ANGLE * stable_angle(euler, ratio) / stable_angle(euler) / frequency

@@ -15,6 +15,7 @@ from ..animation.keyed import NAMES, Keyed
 from ..bodies.attachments import nearest_row
 from ..energy.attachment import rotated_offsets
 from ..model import BoolArray, FloatArray, IntArray, Model
+from ..tiny import TINY
 from .pulls import Pulls
 
 #: Distance up to which a vertex of a touching body is attached, over the distance that the two keep: bodies that rest
@@ -63,7 +64,7 @@ class Bonds:
         bound[vertex] = True
         pull = self._pulls.at(now, bound[: now.vertex_count], x, gas)[vertex]
         away = rotated_offsets(now, x)[-len(strength) :][rows]  # bonds are the last attachments
-        away /= np.linalg.norm(away, axis=1)[:, None] + 1e-300
+        away /= np.linalg.norm(away, axis=1)[:, None] + TINY
         pull -= np.minimum((pull * away).sum(axis=1), 0.0)[:, None] * away
         breaks = rows[np.linalg.norm(pull, axis=1) > strength[rows]]
         if not len(breaks):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model import BoolArray, FloatArray, IntArray, Model
+from ...tiny import TINY
 from ...topology import triangle_neighbours
 
 #: Most faces of a simple shape: more are costly for separating axes, and round shapes lose speed as they roll.
@@ -149,4 +150,4 @@ def _loop(triangles: IntArray, arm: FloatArray, normal: FloatArray, radius: floa
     before, behind = points - np.roll(points, 1, axis=0), np.roll(points, -1, axis=0) - points
     turn = np.cross(before, behind) @ normal
     lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(behind, axis=1)
-    return np.array(loop, np.int32)[turn > SAME_FACE * np.maximum(lengths, 1e-300)]
+    return np.array(loop, np.int32)[turn > SAME_FACE * np.maximum(lengths, TINY)]

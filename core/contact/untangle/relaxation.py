@@ -18,6 +18,7 @@ from ...bodies.flat.plane import Planes
 from ...bodies.rigid.motion import place_points
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import STAYS, State
+from ...tiny import TINY
 from ..broad_phase.search import ContactSearch
 from ..contacts import WRONG_SIDE, Contacts
 from ..narrow_phase.vertex_triangle import evaluate_gaps
@@ -186,7 +187,7 @@ class Relaxation:
         points, weights = self._contacts.points[rows], np.clip(self._contacts.weights[rows], -1.0, 1.0)
         length = np.linalg.norm(push, axis=1, keepdims=True)
         both = self._free[points[:, :2]].all(axis=1, keepdims=True)
-        push = push * np.minimum(np.where(both, 0.5, 1.0), self._longest / np.maximum(length, 1e-300))
+        push = push * np.minimum(np.where(both, 0.5, 1.0), self._longest / np.maximum(length, TINY))
         for slot in range(4):
             np.add.at(move, points[:, slot], weights[:, slot, None] * push)
             np.add.at(weight, points[:, slot], np.abs(weights[:, slot]))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
+from ...tiny import TINY
 from ..broad_phase.box_tree import Trees
 from ..narrow_phase.nearest_triangle import STACK_SIZE, cast_ray, nearest_triangle
 from .overlap import NEAR_PLANE, join_parts
@@ -39,7 +40,7 @@ def self_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tup
     for corner in range(3):
         np.add.at(normal, triangles[:, corner] - first, area)
     normal = normal[points - first]
-    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
     turns = np.zeros(len(points), np.int32)
     places, tilts = x[points] + RAY_START * model.thickness[body] * normal, RAY_TILTS
     if body < model.membrane_count and model.flat.depth[body] > 0.0:  # a strip without caps: within its plane

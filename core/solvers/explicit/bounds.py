@@ -15,6 +15,7 @@ import numpy as np
 
 from ...energy.bend import FOLD
 from ...jit import lean_inline_kernel, lean_kernel
+from ...tiny import TINY
 
 #: Newton steps towards the largest eigenvalue of a block, from above: at worst 0.5 % too large.
 NEWTON_STEPS = 6
@@ -34,7 +35,7 @@ def fill_blocks(x, edges, hinges, tetrahedra, blocks, rows):
     for e in range(edges.points.shape[0]):
         a, b = edges.points[e, 0], edges.points[e, 1]
         dx, dy, dz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
-        square = dx * dx + dy * dy + dz * dz + 1e-300
+        square = dx * dx + dy * dy + dz * dz + TINY
         across = 2.0 * edges.stiffness[e] * max(0.0, 1.0 - edges.rest_length[e] / square**0.5)
         along = (2.0 * edges.stiffness[e] - across) / square
         add_square(blocks, a, along, dx, dy, dz, across)

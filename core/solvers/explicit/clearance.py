@@ -2,8 +2,7 @@
 
 from ...jit import lean_inline_kernel, lean_kernel
 from .closest import near_edges, near_triangles
-
-FAR = 1e30
+from .own import FAR
 
 
 @lean_kernel

@@ -9,11 +9,11 @@ within which the contact spring acts.
 from ...contact.narrow_phase.closest_points import FLATTEST_FACE
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import larger, load4, positive, root, smaller, store4, transposed, where_larger
+from ...tiny import TINY
 from .shape import LEAST_SHARE, PRESS_SHARE
 
-#: Squared sine of the angle below which two edges count as parallel.
+#: Squared sine of the angle below which two directions count as parallel.
 PARALLEL = 1e-9
-TINY = 1e-300
 
 
 @lean_inline_kernel

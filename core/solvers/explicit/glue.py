@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray, Model
 from ...simd import lane, load4, root, spread, sum_spread, triple
+from ...tiny import TINY
 from .arrays import RIGID, Contacts, contacts_of
 from .carried import carried_inverse_mass, carried_velocity, place_point, push_carried
 from .layout import Numbering
@@ -22,7 +23,6 @@ from .turning import across, is_free, turn_triangle, turned_inverse_mass, turnin
 
 #: Sweeps over all rows in a step, and the share of a distance that one removes.
 SWEEPS, PULL_SHARE = 4, 0.2
-TINY = 1e-300
 
 
 class Glue(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import topology
 from ...model import FloatArray, IntArray, Model
+from ...tiny import TINY
 
 #: Triangles in a patch, at most: one box test then stands for about 16 of a primitive each.
 PATCH_SIZE = 16
@@ -111,7 +112,7 @@ def _in_edge_contact(model: Model, body: int) -> "np.ndarray[tuple[int], np.dtyp
     edges, apex = surfaces.edges[own], surfaces.edge_apex[own]
     along = x[edges[:, 1]] - x[edges[:, 0]]
     sides = [np.cross(along, x[apex[:, k]] - x[edges[:, 0]]) for k in (0, 1)]
-    sides = [side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-300) for side in sides]
+    sides = [side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), TINY) for side in sides]
     # two triangles in one plane: their normals, both taken from the edge, are opposite
     flat = np.linalg.norm(sides[0] + sides[1], axis=1) < 1e-6
     return np.asarray(~flat | (apex < 0).any(axis=1))

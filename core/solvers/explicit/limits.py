@@ -7,6 +7,7 @@ import numpy as np
 from ... import topology
 from ...errors import Diverged, ParameterError
 from ...model import FloatArray, Model
+from ...tiny import TINY
 from .inflation import inflation_rate
 from .stability import LONGEST_STEP, Bounds, Plan, rest_bounds, rest_square, stable_step, start_gas, step_length
 
@@ -50,7 +51,7 @@ class StepLimit:
         body = int(model.point_body[self._where])
         if not bound < math.inf:
             raise Diverged(body, "is not finite")
-        square = plan.square * max(1.0, bound / max(plan.bound, 1e-300))
+        square = plan.square * max(1.0, bound / max(plan.bound, TINY))
         squares, volume = self._bounds.gas(gas)
         risen, rates = squares - plan.gas, plan.rate
         if (gas > self._start_gas).any():
@@ -58,7 +59,7 @@ class StepLimit:
                 self._rated, self._rates = gas.copy(), inflation_rate(model, gas, volume)
             rates = np.maximum(rates, self._rates)
         added, rate = max(0.0, float(risen.max(initial=0.0))), float(rates.max(initial=0.0))
-        decay = plan.decay * max(1.0, bound / max(plan.bound, 1e-300))
+        decay = plan.decay * max(1.0, bound / max(plan.bound, TINY))
         step = step_length(square + added, decay, rate)
         if time / step > MOST_STEPS * time / frame_time * ROUNDING:
             needed = math.ceil(frame_time / step)
@@ -156,7 +157,7 @@ def _modulus(model: Model, body: int) -> tuple[str, str]:
         if spring is not None:
             return spring
         mine = model.point_body[cells.points[:, 0]] == body
-        volume = max(topology.signed_volume(model.rest_positions, triangles), 1e-300)
+        volume = max(topology.signed_volume(model.rest_positions, triangles), TINY)
         mu = held / (15.0 * volume)
         bulk = float((cells.stiffness[mine] * cells.rest_volume[mine]).max(initial=0.0))
         return "modulus", f"{mu * (3.0 * (mu + bulk) + 2.0 * mu) / (2.0 * mu + bulk):.4g} Pa"

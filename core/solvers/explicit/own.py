@@ -17,6 +17,7 @@ the longest distance from c times its longest side where its corners move by s b
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import lane, larger, load4, root, smaller, spread, store4, sum_spread, transposed
 from ...team import block_of, claim, done, finish, hand_out
+from ...tiny import TINY
 from .arrays import MARGINS, patches_of
 
 #: Least margin of the proof that is used, as a share of the distance that a body keeps from itself.
@@ -25,8 +26,8 @@ LEAST_MARGIN = 0.5
 EXPECTED_SHARE = 0.5
 #: Allowed deviation of points, as a share of the margin.
 MARGIN_SHARE = 0.8
+#: Farther than all contacts [m].
 FAR = 1e30
-TINY = 1e-300
 
 
 @lean_inline_kernel

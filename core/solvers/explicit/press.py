@@ -16,13 +16,15 @@ from ...contact.coulomb import cone_share
 from ...contact.mixing import mixed_kernel
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import four, lane, load4, store4, sum_spread, transposed, triple
+from ...tiny import TINY
 from .arrays import RIGID, SOFT
 from .carried import carried_inverse_mass, carried_velocity, push_carried
 from .turning import push_apart, slide_into_line, turn_triangle
 
 #: A contact's approach is stopped at this share of its reach, whatever its spring says.
 STOP_SHARE = 0.2
-TINY = 1e-30
+#: Added to the speed of a slip [m/s]: one slower than this has no direction.
+LEAST_SLIP = 1e-30
 #: Damping ratio of contacts: vertices that chatter would slide where they should grip.
 DAMPING_RATIO = 0.5
 #: Half of what contacts may add to h^2 times the square of a frequency.
@@ -129,7 +131,7 @@ def stiffen(contacts, count, points, bodies, h):
         contacts.damping[c] = 0.0
         if contacts.stiffness[c] == 0.0:
             continue
-        most = 1e-300
+        most = TINY
         for k in range(4):
             i = contacts.points[4 * c + k] >> 2
             body = points.body[i]
@@ -280,7 +282,7 @@ def grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses):
     along = ux * nx + uy * ny + uz * nz
     ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
     if contacts.carried[c]:  # it may turn more easily than it goes
-        slide = sqrt(ux * ux + uy * uy + uz * uz) + TINY
+        slide = sqrt(ux * ux + uy * uy + uz * uz) + LEAST_SLIP
         tx, ty, tz = ux / slide, uy / slide, uz / slide
         other = carried_inverse_mass(rigid, x, points, bodies, contacts, c, tx, ty, tz)
         inverse_mass = max(inverse_mass, own_inverse_mass(contacts, c) + other)

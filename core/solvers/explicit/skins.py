@@ -35,6 +35,7 @@ from ...simd import (
     triple,
 )
 from ...team import block_of, claim, done, finish, hand_out
+from ...tiny import TINY
 from .arrays import KICK, ROWS
 from .bending import Bending, add_bending, bending_of
 from .blocks import Blocks, blocks_of
@@ -254,7 +255,7 @@ def spring_rows(x, springs, damping, first, last):
         square = four_sums3(d0 * d0, d1 * d1, d2 * d2, d3 * d3)
         place = np.uint64(4) * q
         before, k = load4(springs.inverse_length, place), load4(springs.stiffness, place)
-        inverse = 1.0 / root(square + 1e-300)
+        inverse = 1.0 / root(square + TINY)
         store4(springs.inverse_length, place, inverse)
         # (l - l_before) / l = 1 - (1 / l) / (1 / l_before); to first order without a second division, if it is small
         grown = smaller((before - inverse) * (square * inverse), spread(MOST_GROWN))
@@ -439,4 +440,4 @@ def start_lengths(x, velocity, h, springs):
     for q in range(springs.stiffness.shape[0]):
         a, b = springs.ends[2 * q], springs.ends[2 * q + 1]
         way = load4(x, b) - load4(x, a) - (load4(velocity, b) - load4(velocity, a)) * h
-        springs.inverse_length[q] = 1.0 / root(lane(sum_spread(way * way), 0) + 1e-300)
+        springs.inverse_length[q] = 1.0 / root(lane(sum_spread(way * way), 0) + TINY)

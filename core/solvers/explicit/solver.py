@@ -21,6 +21,7 @@ from ...options import DEFAULTS, MethodOptions
 from ...state import STAYS, PairSpeeds, State
 from ...team import helped
 from ...threads import threads_in_use
+from ...tiny import TINY
 from ..counts import Counts
 from ..kinematics import Motion
 from ..loads import add_late_turn, lifts
@@ -196,7 +197,7 @@ class ExplicitSolver:
         kinds, counts = (contact.corners, contact.sides), contact.run.found[2:].tolist()
         for contacts, impulse, count in zip(kinds, self._normal_impulses(), counts, strict=True):
             rows = np.flatnonzero(impulse[:count] > 0.0)
-            yield contacts, rows, impulse[rows] / max(self._frame.step_time, 1e-300)
+            yield contacts, rows, impulse[rows] / max(self._frame.step_time, TINY)
 
     def _normal_impulses(self) -> tuple[FloatArray, FloatArray]:
         """Those of the last step [N s], of the contacts of vertices and triangles, and of edges."""
@@ -371,7 +372,7 @@ class ExplicitSolver:
                     steps = needed
                     self._frame.add(Reason.FAST, steps, self._fastest_pair())
             check_speed(steps * motion.frame_time / time, self._scene.contact.bodies.mean.reshape(-1, 4)[:, :3])
-        return steps, max(math.sqrt(square), 1e-300)
+        return steps, max(math.sqrt(square), TINY)
 
     def _read(self, state: State, motion: Motion, share: float) -> float:
         """Copy everything into the solver's order; returns the largest relative speed of two bodies [m/s]."""

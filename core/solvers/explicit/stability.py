@@ -23,6 +23,7 @@ from ...model import FloatArray, Model
 from ...options import MethodOptions
 from ...state import volume_share
 from ...team import team_of_one
+from ...tiny import TINY
 from .bounds import measure
 from .inflation import inflation_rate
 from .latest import keep_latest
@@ -116,10 +117,10 @@ class Bounds:
     def gas(self, amount: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bound of the gas for an nRT [J] [1/s^2], and the volumes [m^3], shape (membrane_count,)."""
         model, (volumes, along, across) = self._model, self._sums.T
-        volume = np.maximum(volumes, np.maximum(SMALLEST_VOLUME_SHARE * model.rest_volume, 1e-300))
+        volume = np.maximum(volumes, np.maximum(SMALLEST_VOLUME_SHARE * model.rest_volume, TINY))
         # absolute; times (V0 / V)^(k - 1), which is 1 at k = 1
         held = np.where(model.rest_volume > 0.0, amount, 0.0)
-        pressure = held / volume * (np.maximum(model.rest_volume, 1e-300) / volume) ** (model.gas_exponent - 1.0)
+        pressure = held / volume * (np.maximum(model.rest_volume, TINY) / volume) ** (model.gas_exponent - 1.0)
         square = model.gas_exponent * pressure / volume * along + np.abs(pressure - model.gas_base) * across
         return np.where(model.rest_volume > 0.0, square, 0.0), volumes
 
@@ -158,7 +159,7 @@ def rest_square(model: Model, masses: FloatArray, amount: FloatArray) -> float:
         return force.reshape(-1, 4)[:count, :3].copy()
 
     def product(u: FloatArray) -> FloatArray:
-        scale = size / max(float(np.abs(u).max()), 1e-300)
+        scale = size / max(float(np.abs(u).max()), TINY)
         return np.asarray((forces(-scale * u) - forces(scale * u)) / (2.0 * scale))
 
     return _rounded_up(largest_square(product, np.where(model.pinned, np.inf, masses)))
@@ -253,4 +254,4 @@ def stable_step(square: float, decay: float = 0.0) -> float:
 
 def step_length(square: float, decay: float, rate: float) -> float:
     """Length of a step [s] that is stable, see `stable_step`, and limits the stretch by a rate [1/s]."""
-    return min(stable_step(square, decay), EDGE_SHARE / max(rate, 1e-300))
+    return min(stable_step(square, decay), EDGE_SHARE / max(rate, TINY))

@@ -7,12 +7,11 @@ middle of the body instead of the closest points.
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import four, lane, load4, store4, sum_spread, triple
 from .arrays import GIVEN
+from .closest import PARALLEL
 from .turning import across
 
 #: Gap below which a contact counts as touching, as a share of the distance that it keeps.
 TOUCH_SHARE = 0.02
-#: Squared sine of the angle below which two directions count as parallel.
-PARALLEL = 1e-9
 
 
 @lean_inline_kernel

@@ -35,6 +35,7 @@ from .step_control import LONGER_BELOW, StepControl
 from .step_parts import StepParts
 from .sums import sum_moments, weighted_squares
 
+#: Length of a stage [step]: of second order, and stiff motion dies out (Alexander 1977).
 GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
 

@@ -33,6 +33,7 @@ from ...linear.rigid_blocks import factor_blocks
 from ...model import BoolArray, Edges, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import FrictionSprings
+from ...tiny import TINY
 from .contact_weights import ContactWeights
 from .dead_load import DeadLoad
 from .friction_history import spring_keys, transfer_friction
@@ -375,7 +376,7 @@ class StageEnergy:
         self._both_rigid[:count] = skin == 0.0
         if self.model.rigid_count:
             hard = np.minimum(body_scale[first], body_scale[second])
-            closing = (move[first] + move[second]) / np.maximum(thickness[:count], 1e-300)
+            closing = (move[first] + move[second]) / np.maximum(thickness[:count], TINY)
             scale = np.where(skin > 0.0, skin, hard * np.maximum(RIGID_CONTACT, FAST_RIGID_CONTACT * closing))
         scale = scale * self.contacts.contact_weight[:count]
         if not np.array_equal(self._contact_scale[:count], scale):

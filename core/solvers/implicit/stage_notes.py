@@ -4,6 +4,7 @@ import numpy as np
 
 from ...contact.contacts import Contacts
 from ...model import BoolArray, FloatArray, Model
+from ...tiny import TINY
 from ..notes import LeastShare
 
 #: A filtered step is reported where less than this fraction of a vertex's displacement is left, projected on it [1].
@@ -24,7 +25,7 @@ class StageNotes:
 
     def add_residual(self, left: FloatArray, largest: FloatArray) -> None:
         """Note what a stage left of the largest residual of each moving body; both r'Br [J]."""
-        np.maximum(self.residual, np.sqrt(left / np.maximum(largest, 1e-300)), out=self.residual)
+        np.maximum(self.residual, np.sqrt(left / np.maximum(largest, TINY)), out=self.residual)
 
     def add_unconverged(self, bodies: BoolArray) -> None:
         """Note a stage that ended at the limit of Newton steps before these moving bodies had converged."""
@@ -33,7 +34,7 @@ class StageNotes:
     def add_filtered(self, wanted: FloatArray, left: FloatArray, contacts: Contacts) -> None:
         """Note a step and what the step filter left of it [m], if that is less; both of shape (unknown_count, 3)."""
         square = np.einsum("ij,ij->i", wanted, wanted)
-        share = np.einsum("ij,ij->i", wanted, left) / np.maximum(square, 1e-300)
+        share = np.einsum("ij,ij->i", wanted, left) / np.maximum(square, TINY)
         share[square < LEAST_MOVE**2 * square.max(initial=0.0)] = 1.0
         row = int(np.argmin(share))
         if share[row] >= NOTED_SHARE:

@@ -24,10 +24,8 @@ from numpy.typing import NDArray
 from ...jit import lean_kernel
 from ...model import BoolArray, Edges, FloatArray, IntArray
 from ...simd import four_sums3, load4, root, spread, spread_each, store4
+from ...tiny import TINY
 from .colours import Schedule, fours
-
-#: Added to squared lengths [m^2]: changes only an edge of length 0, which has no direction and is not moved.
-NO_LENGTH = 1e-300
 
 
 class EdgeRows(NamedTuple):
@@ -93,7 +91,8 @@ def project_edges(first, last, edges, inverse_mass, x):
         p0, p1, p2, p3 = load4(x, i0), load4(x, i1), load4(x, i2), load4(x, i3)
         q0, q1, q2, q3 = load4(x, j0), load4(x, j1), load4(x, j2), load4(x, j3)
         d0, d1, d2, d3 = q0 - p0, q1 - p1, q2 - p2, q3 - p3
-        length = root(four_sums3(d0 * d0, d1 * d1, d2 * d2, d3 * d3) + NO_LENGTH)
+        # an edge of length 0 has no direction and is not moved
+        length = root(four_sums3(d0 * d0, d1 * d1, d2 * d2, d3 * d3) + TINY)
         place = np.uint32(8) * four
         pull = load4(edges.constant, place) - load4(edges.constant, place + np.uint32(4)) / length
         f0, f1, f2, f3 = spread_each(pull)
