@@ -236,3 +236,15 @@ def test_a_body_inside_another_one_is_found_though_nothing_crosses() -> None:
     assert swallowed_bodies(world) == [("ball 0", "box"), ("ball 1", "wall")]
     with pytest.raises(AssertionError, match="inside"):
         assert_nothing_crosses(world)
+
+
+def test_an_edge_beside_a_triangle_in_its_plane_does_not_pierce_it_whatever_the_rounding() -> None:
+    """From a ball that lies flat on a wall: one end of the edge is in the plane, the other farther off than rounding."""
+    wall = float.fromhex("0x1.b14a6669ba7e2p+1")
+    flat = [(0.4830182, 1.8778796), (0.6918843, 2.0427114), (0.6877617, 1.7429131), (0.9324942, 1.5843304)]
+    x = np.array([(wall, *place) for place in flat] + [(float.fromhex("0x1.b14a6669ba794p+1"), 0.9411689, 1.8958223)])
+    body, triangle, edge = np.zeros(1, np.int32), np.array([(2, 3, 4)]), np.array([(0, 1)])
+    assert not len(crossing_pairs(x, triangle, edge, body, body))
+    x[1, 1:] = x[2:, 1:].mean(axis=0)  # an end within the triangle touches it
+    x[0, 0] += 1e-3
+    assert len(crossing_pairs(x, triangle, edge, body, body)) == 1

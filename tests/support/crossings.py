@@ -176,8 +176,11 @@ def _pierces(x, a, b, i, j, k, noise):
     """Whether the segment ab meets the triangle ijk and does not lie in its plane."""
     u, w = _side(x, i, j), _side(x, i, k)
     flat = noise * _length(u) * _length(w)
-    if _sign(_volume(_side(x, i, a), u, w), flat) == _sign(_volume(_side(x, i, b), u, w), flat):
+    first, second = _volume(_side(x, i, a), u, w), _volume(_side(x, i, b), u, w)
+    if _sign(first, flat) == _sign(second, flat):
         return False
+    if _sign(first, flat) == 0 or _sign(second, flat) == 0:  # an end lies in the plane, and the line might, almost
+        return _holds(x, i, j, k, a if _sign(first, flat) == 0 else b, noise)
     # the line passes all three sides of the triangle the same way round
     along, p, q, r = _side(x, a, b), _side(x, a, i), _side(x, a, j), _side(x, a, k)
     size = max(_length(p), _length(q), _length(r), _length(along))
@@ -187,15 +190,32 @@ def _pierces(x, a, b, i, j, k, noise):
 
 
 @njit(cache=True)
+def _holds(x, i, j, k, a, noise):
+    """Whether the triangle ijk holds the point a, which lies in its plane."""
+    normal = _cross(_side(x, i, j), _side(x, i, k))
+    for p, q in ((i, j), (j, k), (k, i)):
+        side, way = _side(x, p, q), _side(x, p, a)
+        if _volume(normal, side, way) < -noise * _length(normal) * max(_length(side), _length(way)):
+            return False
+    return True
+
+
+@njit(cache=True)
 def _side(x, a, b):
     """From point a to point b."""
     return x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
 
 
 @njit(cache=True)
+def _cross(p, q):
+    return p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]
+
+
+@njit(cache=True)
 def _volume(p, q, r):
     """Six times the volume that three sides span, positive where they turn right-handed."""
-    return p[0] * (q[1] * r[2] - q[2] * r[1]) + p[1] * (q[2] * r[0] - q[0] * r[2]) + p[2] * (q[0] * r[1] - q[1] * r[0])
+    n = _cross(q, r)
+    return p[0] * n[0] + p[1] * n[1] + p[2] * n[2]
 
 
 @njit(cache=True)
