@@ -239,7 +239,7 @@ def test_a_body_inside_another_one_is_found_though_nothing_crosses() -> None:
 
 
 def test_an_edge_beside_a_triangle_in_its_plane_does_not_pierce_it_whatever_the_rounding() -> None:
-    """From a ball that lies flat on a wall: one end of the edge is in the plane, the other farther off than rounding."""
+    """From a ball that lies flat on a wall: an end of the edge is in the plane, the other farther off than rounding."""
     wall = float.fromhex("0x1.b14a6669ba7e2p+1")
     flat = [(0.4830182, 1.8778796), (0.6918843, 2.0427114), (0.6877617, 1.7429131), (0.9324942, 1.5843304)]
     x = np.array([(wall, *place) for place in flat] + [(float.fromhex("0x1.b14a6669ba794p+1"), 0.9411689, 1.8958223)])
