@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...energy.bend import FOLD
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray, Hinges, IntArray
-from ...simd import lane, load4, root, spread, store4, sum_spread, transposed
+from ...simd import load4, root, spread, store4, transposed
 
 #: Fours of hinges per block: the first half of all is computed before the second half of any.
 BLOCK = 8
@@ -69,15 +69,6 @@ def add_bending(x, force, bending):
             bend_four(np.uint32(four), np.uint32(four - first), x, bending)
         for four in range(first, last):
             push_four(np.uint32(four), np.uint32(four - first), bending, force)
-
-
-@lean_kernel
-def bending_energy(x, bending):
-    """Energy of all hinges [J] at positions x [m], as above."""
-    total = spread(0.0)
-    for four in range(bending.places.shape[0]):
-        total = total + bend_four(np.uint32(four), np.uint32(0), x, bending)
-    return 0.5 * lane(sum_spread(total), 0)
 
 
 @lean_inline_kernel
