@@ -46,6 +46,13 @@ def test_a_case_that_ended_the_process_ends_in_order(path: Path) -> None:
     assert child.call("fuzz", "simulate", case=json.loads(path.read_text(encoding="utf-8"))) in (True, False)
 
 
+def test_a_case_that_took_long_begins_again_alone() -> None:
+    got = fuzz._patiently(json.dumps(ball(0.5)))
+    assert got["simulated"] == 1 and 0.0 < got["slow"] < fuzz.PATIENCE
+    failed = fuzz._patiently(json.dumps({"bodies": []}))  # what raises fails, with the case
+    assert "KeyError" in failed["failed"] and failed["case"] == '{"bodies": []}'
+
+
 def test_what_a_pickle_does_is_seen(tmp_path: Path) -> None:
     watch = hostile.Watch()
     with watch:
