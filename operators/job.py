@@ -94,10 +94,14 @@ class JobOperator(_Base):
     def cancel(self, context: Context) -> None:
         """Blender ends the operator (another file, quit), or it is over."""
         self._job.end()
-        context.window_manager.event_timer_remove(self._timer)
-        context.window_manager.progress_end()
+        manager = context.window_manager
+        manager.event_timer_remove(self._timer)
+        manager.progress_end()
         if context.workspace is not None:  # the window is closed
             context.workspace.status_text_set(None)
+        for window in manager.windows:
+            for area in window.screen.areas:
+                area.tag_redraw()  # until then panels offer to stop it
 
     def _fail(self, error: Exception) -> set[Any]:
         for line in str(error).splitlines() or [repr(error)]:

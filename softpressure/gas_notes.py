@@ -20,13 +20,15 @@ def note_start(here: Session, start: Start) -> None:
 
 
 def note_pressures(here: Session, given: FrameInput) -> None:
-    """Bodies that cannot hold the pressure of a frame."""
+    """Bodies that cannot hold the pressure of a frame; those that tear need not."""
+    assert here.world is not None
+    tears = here.world.model.plasticity.tear_strain > 0.0
     for number, pressure in given.gauge_pressure.items():
-        _note(here, number, pressure)
+        if not tears[number]:
+            _note(here, number, pressure)
     for number, gas in given.gas.items():
-        assert here.world is not None
         filling = here.world.model.fillings[number]
-        if filling is not None:
+        if filling is not None and not tears[number]:
             _note(here, number, filling.pressure_of(gas_of_amount(here.world.model, number, gas)))
 
 

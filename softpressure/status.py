@@ -93,7 +93,9 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     here = session.of(scene)
     if here.is_out_of_date(scene):
         found.append("Out of date: settings or meshes have changed. Go to the first frame, or simulate again.")
-    elif here.cache is not None and not here.cache.first_frame <= scene.frame_current <= here.cache.last_frame:
+    elif here.cache is not None and not (
+        here.is_filling or here.cache.first_frame <= scene.frame_current <= here.cache.last_frame
+    ):
         found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
     if starting.is_too_long_to_play(scene) and (here.cache is None or here.is_out_of_date(scene)):
         found.append(f"Starting takes about {starting.seconds(scene):.0f} s: press Simulate, which Esc stops.")

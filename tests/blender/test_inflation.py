@@ -128,6 +128,21 @@ def test_a_keyed_pressure_is_that_at_rest_and_reported_if_it_is_too_high() -> No
     assert "stretches its skin" in this_session().overstretched[0]
 
 
+def test_a_keyed_pressure_at_which_a_skin_is_to_tear_is_not_reported() -> None:
+    bpy.context.scene.use_gravity = False
+    ball = add_ball(location=(0, 0, 0), tear_strain=0.35)
+    for number, pressure in ((1, 2_000.0), (3, 60_000.0)):
+        ball.softpressure.gauge_pressure = pressure
+        ball.keyframe_insert("softpressure.gauge_pressure", frame=number)
+    bpy.context.scene.frame_end = 3
+    play(1, 3)
+    assert not this_session().overstretched
+    ball.softpressure.gauge_pressure = 60_000.0
+    ball.animation_data_clear()
+    frame(1)
+    assert "stretches its skin" in this_session().overstretched[0]  # it would tear at once
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("pressure_at", "DRAWN"), ("drawn_shape", "SLACK"), ("start_at_rest", True)]
 )

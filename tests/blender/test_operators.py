@@ -76,6 +76,19 @@ def test_escape_stops_a_job_and_closes_it(in_window: Any) -> None:
     context.window_manager.progress_end.assert_called_once()
 
 
+@pytest.mark.parametrize("way", ["finished", "escape", "failure"])
+def test_panels_are_drawn_anew_once_a_job_is_over(in_window: Any, way: str) -> None:
+    found: list[jobs.Job | None] = []  # the job that an area would have shown
+    area = SimpleNamespace(tag_redraw=lambda: found.append(jobs.current()))
+    in_window.window_manager.windows = [SimpleNamespace(screen=SimpleNamespace(areas=[area]))] * 2
+    operator = Counting(fails=way == "failure")
+    operator.invoke(in_window, event("X"))
+    operator.modal(in_window, event("TIMER"))
+    while operator.modal(in_window, event("ESC" if way == "escape" else "TIMER")) == {"RUNNING_MODAL"}:
+        pass
+    assert found == [None, None]
+
+
 def test_a_failing_job_reports_each_sentence() -> None:
     operator = Counting(fails=True)
     assert operator.execute(MagicMock()) == {"CANCELLED"}

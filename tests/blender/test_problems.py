@@ -99,6 +99,9 @@ def test_a_body_hidden_while_it_plays_stops_the_simulation_until_it_is_shown() -
     assert "Ball: is not evaluated" in told() and this_session().cache.last_frame == 2
     ball.hide_viewport = False
     assert told() == "Frame 3 is not simulated; the nearest cached frame is shown."
+    this_session().is_filling = True  # Simulate is on its way there
+    assert told() == ""
+    this_session().is_filling = False
     play(3, 4)
     assert this_session().cache.last_frame == 4
 

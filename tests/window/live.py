@@ -27,8 +27,6 @@ ROOT = Path(__file__).resolve().parents[2]
 #: The file that is played, a copy of the sample.
 FILE = Path(tempfile.mkdtemp()) / "bounce.blend"
 SOFT, HARD, FLABBY = "Soft ball, 500 Pa", "Hard ball, 10 kPa", "Flabby ball, 20 Pa"
-#: Time between two places of a mouse that moves [s].
-MOVE = 0.04
 
 
 def begin() -> Steps:
@@ -102,11 +100,11 @@ def mouse() -> Mouse:
 
 
 def drag(hand: Mouse, way: Any, count: int) -> Steps:
-    """Move a mouse along a way in equal parts."""
+    """Move a mouse along a way in equal parts, one a frame: as smooth on a slow machine."""
     start = np.array(hand.place)
     for number in range(1, count + 1):
         hand.move(start + number / count * np.array(way))
-        yield MOVE
+        yield frames(1)
 
 
 def drag_and_throw() -> Steps:
@@ -117,9 +115,9 @@ def drag_and_throw() -> Steps:
     hand.press()
     began = on_screen(centre(HARD))
     yield from drag(hand, (0.5 * ball, 1.5 * ball), 20)
-    yield frames(20)
+    yield frames(2)  # later it swings about the point that is held
     moved = on_screen(centre(HARD)) - began
-    assert np.linalg.norm(moved - (0.5 * ball, 1.5 * ball)) < 0.4 * ball, f"it hangs {moved} pixels away"
+    assert np.linalg.norm(moved - (0.5 * ball, 1.5 * ball)) < 0.4 * ball, f"it has come {moved} pixels"
     assert centre(SOFT)[2] < centre(HARD)[2] - 0.5, "the others do not fall"
     yield from drag(hand, (3.0 * ball, 0.0), 6)
     hand.release()
