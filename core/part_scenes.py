@@ -44,8 +44,11 @@ def _skins(make: WorldMaker) -> None:
 
 
 def _crossed(make: WorldMaker) -> None:
-    """Two boxes of skin that overlap."""
+    """Two boxes of skin that overlap; a skin whose top has passed through its bottom."""
     _two_skins(make, *box(8), 0.95)
+    positions, _ = box(4)
+    middle = (np.abs(positions - (0.5, 0.5, 1.0)) < 0.3).all(axis=1)
+    _fold(make, np.where(middle[:, None], positions - (0.0, 0.0, 1.4), positions))
 
 
 def _two_skins(make: WorldMaker, positions: FloatArray, triangles: IntArray, upper: float) -> None:
@@ -109,16 +112,17 @@ def _solids_alone(make: WorldMaker) -> None:
 
 
 def _touch_itself(make: WorldMaker) -> None:
-    """An empty skin whose walls lie on each other; another one whose top has passed through its bottom."""
-    positions, triangles = box(4)
-    middle = (np.abs(positions - (0.5, 0.5, 1.0)) < 0.3).all(axis=1)
-    pushed = np.where(middle[:, None], positions - (0.0, 0.0, 1.4), positions)
+    """An empty skin whose walls lie on each other."""
+    _fold(make, box(4)[0] * (1.0, 1.0, 0.02))
+
+
+def _fold(make: WorldMaker, start: FloatArray) -> None:
+    """A skin with self-contact that is moved to a start shape [m]."""
     builder = ModelBuilder(ambient_pressure=0.0)
-    builder.add_membrane("flat", positions, triangles, stretch_modulus=100.0, self_collision=True)
-    for start in (positions * (1.0, 1.0, 0.02), pushed):
-        world = make(builder.build(), frame_rate=240.0, substeps=1 if _is_implicit(make) else 4)
-        world.set_positions(0, start)
-        world.advance_frame()
+    builder.add_membrane("flat", *box(4), stretch_modulus=100.0, self_collision=True)
+    world = make(builder.build(), frame_rate=240.0, substeps=1 if _is_implicit(make) else 4)
+    world.set_positions(0, start)
+    world.advance_frame()
     _query(world)
 
 
@@ -212,7 +216,7 @@ def _flat(make: WorldMaker) -> None:
     _fall(make, alone)
 
 
-#: A small scene of each part: skins; skins with self-contact; bodies that start crossed with each other; soft solids
+#: A small scene of each part: skins; skins with self-contact; bodies that start crossed; soft solids
 #: and trusses; loops and trusses in a plane; convex rigid bodies of few faces, alone; all other rigid bodies, and
 #: attachments.
 PARTS: dict[str, Callable[[WorldMaker], None]] = {

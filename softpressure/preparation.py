@@ -32,6 +32,8 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
         may_split = settings.tear_strain > 0.0 and settings.body_type not in SKINS
         if may_split or (settings.self_collision and settings.body_type in SKINS):
             parts.add("SELF_CONTACT")
+        if may_split or settings.sticks:
+            parts.add("CROSSED")  # pieces, and bodies whose bonds break, may cross others
         if settings.attach_to is not None:
             parts.add("COUPLED")
         if stages.may_be_held(obj) or "softpressure.is_attached" in actions.animated_paths(obj):

@@ -135,7 +135,7 @@ def test_diagnostics_find_nothing_anew_that_does_not_change(monkeypatch: pytest.
     assert found["__init__"] == 2
 
 
-WAITING = prepare.Progress(0.3, f"{prepare.COMPILING}: about 55 s left")
+WAITING = prepare.Progress(0.3, "Compiling, once: about 55 s left")
 
 
 class Said:
@@ -185,7 +185,7 @@ def test_a_timeline_waits_for_kernels_and_says_so(first_start: Said, monkeypatch
     assert set(first_start.asked) == {"EXPLICIT"}
     assert bpy.app.timers.is_registered(preparation._tell)
     assert preparation._tell() == preparation._SAY_EVERY
-    assert first_start.sentences[-1] == "Soft Pressure: Compiling the solver, once: about 55 s left"
+    assert first_start.sentences[-1] == "Soft Pressure: Compiling, once: about 55 s left"
     assert status_bar.preparing() == WAITING
 
     first_start.is_running = False

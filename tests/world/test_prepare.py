@@ -89,7 +89,7 @@ def test_a_cold_start_compiles_in_another_process(empty_folder: Path) -> None:
     assert prepare.compile_count() == before  # none of them here
     shares = [report.share for report in reports]
     assert shares == sorted(shares) and len(set(shares)) > 10
-    assert reports[0].label.startswith("Compiling the solver, once: about ") and reports[0].label.endswith(" s left")
+    assert reports[0].label.startswith("Compiling, once: about ") and reports[0].label.endswith(" s left")
     assert list(prepare.prepare(jobs)) == []  # the second time there is nothing to do
     builder = ModelBuilder()
     block, faces = part_scenes.box(1)
@@ -126,6 +126,9 @@ def test_kernels_to_prepare_follow_from_the_parts_of_the_scene() -> None:
     crossed = ball_on_floor()
     crossed.add_membrane("other", *shapes.icosphere(2, 0.1, (0.0, 0.0, 0.0)))
     assert parts(crossed) == {"SKIN", "CROSSED"}
+    sticky = ball_on_floor()
+    sticky.add_membrane("other", *shapes.icosphere(1, 0.1, (0.0, 0.0, 0.6)), sticks=True)
+    assert parts(sticky) == {"SKIN", "CROSSED"}
 
 
 def test_options_are_prepared_one_by_one() -> None:

@@ -46,12 +46,12 @@ def starts_crossed(model: Model) -> bool:
 
 @keep_latest
 def starts_tangled(model: Model) -> bool:
-    """Whether bodies with self-contact cross themselves at the start."""
+    """Whether bodies with self-contact cross themselves, or are inside out, at the start."""
     surfaces, x, own = model.surfaces, model.start_positions, self_colliding(model)
     if not len(own):
         return False
     trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
-    return bool(self_crossings(model, trees, x, own).any())
+    return bool(self_crossings(model, trees, x, own).any()) or len(inverted(model, x, own)) > 0
 
 
 def inverted(model: Model, x: FloatArray, bodies: IntArray) -> IntArray:
