@@ -109,5 +109,5 @@ def test_the_coefficient_of_a_pair_lies_between_those_of_its_bodies(first, secon
     found = mixed(first, second)
     assert found == mixed(second, first) == mixed_kernel(first, second)
     assert mixed(first, 0.0) == 0.0
-    assert min(first, second) * (1.0 - ROUNDING) <= found or first * second < 1e-300
-    assert found <= max(first, second) * (1.0 + ROUNDING)
+    is_normal = first * second >= 1e-300  # of less, few digits are left
+    assert min(first, second) * (1.0 - ROUNDING) <= found <= max(first, second) * (1.0 + ROUNDING) or not is_normal
