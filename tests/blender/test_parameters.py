@@ -115,7 +115,7 @@ def test_a_setting_is_added_by_one_declaration(tmp_path: Path, file: str) -> Non
     table.write_text(text.removesuffix(")\n") + DECLARED[file].lstrip("\n") + ")\n", encoding="utf-8")
     script = LOADED + FOLLOWS[file] + "print('it follows')"
     run = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path / "tests", capture_output=True, text=True, check=False
+        [sys.executable, "-c", script], cwd=tmp_path / "tests" / "support", capture_output=True, text=True, check=False
     )
     assert run.stdout.splitlines()[-1:] == ["it follows"], run.stdout + run.stderr
 
