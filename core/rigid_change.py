@@ -12,7 +12,7 @@ def moved_as_one(x: FloatArray, mass: FloatArray, places: FloatArray, impulses: 
     """Change of velocity [m/s] of points of a rigid body by impulses [N s] at places [m], shape (point_count, 3)."""
     centre, arm, inertia = _moments(x, mass)
     turn = np.cross(places - centre, impulses).sum(axis=0)
-    spin = (turn[:, None] * _inverse(inertia)).sum(axis=0)
+    spin = (turn[:, None] * inverse(inertia)).sum(axis=0)
     return np.asarray(impulses.sum(axis=0) / mass.sum() + np.cross(spin, arm))
 
 
@@ -21,7 +21,7 @@ def arm_mobility(x: FloatArray, mass: FloatArray, place: FloatArray, axis: Float
     centre, _, inertia = _moments(x, mass)
     # columns: torques of unit forces at the place
     torques = np.cross(place - centre, np.eye(3)).T
-    mobility = torques.T @ _inverse(inertia) @ torques
+    mobility = torques.T @ inverse(inertia) @ torques
     return 0.5 * float(np.trace(mobility) - axis @ mobility @ axis)
 
 
@@ -33,7 +33,8 @@ def _moments(x: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray, F
     return centre, arm, np.trace(moment) * np.eye(3) - moment
 
 
-def _inverse(tensor: FloatArray) -> FloatArray:
-    """Of a symmetric tensor, by cofactors."""
-    cofactors = np.cross(tensor[[1, 2, 0]], tensor[[2, 0, 1]])
-    return np.asarray(cofactors / (tensor[0] * cofactors[0]).sum())
+def inverse(tensor: FloatArray) -> FloatArray:
+    """Inverses of symmetric tensors by cofactors, 0 of singular ones, shape (..., 3, 3)."""
+    cofactors = np.cross(tensor[..., [1, 2, 0], :], tensor[..., [2, 0, 1], :])
+    determinant = (tensor[..., 0, :] * cofactors[..., 0, :]).sum(axis=-1)[..., None, None]
+    return np.asarray(np.divide(cofactors, determinant, out=np.zeros_like(cofactors), where=determinant > 0.0))

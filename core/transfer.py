@@ -1,6 +1,7 @@
 """Takes a state over from one model to another: the same bodies after a setting was changed."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,10 +15,10 @@ def transferred(
     """The start of a model, with the motion that bodies of an earlier state had.
 
     `pairs`: numbers of a moving body in the `old` model and in the `new` one, membranes first; others start as they
-    are. A soft body of as many points takes over positions, velocities, the flow of rest lengths and lost gas. One of
-    other points, as with other cells, keeps its place, turn and momentum: it is fitted to `positions` [m], those of
-    its vertices by its old number, caller's order. A rigid body takes over its motion if its shape at the start is the
-    same.
+    are. A soft body of as many points takes over positions, velocities, the flow of rest lengths, what is torn, lost
+    gas and the surface of what fills it. One of other points, as with other cells, keeps its place, turn and momentum:
+    it is fitted to `positions` [m], those of its vertices by its old number, caller's order. A rigid body takes over
+    its motion if its shape at the start is the same.
     """
     state = State.at_rest(new)
     for was, now in pairs:
@@ -46,13 +47,20 @@ def _points(model: Model, body: int) -> slice:
 
 
 def _take_flow(before: State, old: Model, was: int, state: State, new: Model, now: int) -> None:
-    """Rest lengths and lost gas of a soft body, where both models have them."""
+    """Rest lengths, torn springs, lost gas and the surface of what fills a soft body, where both models have them."""
     ours = new.point_body[new.edges.points[:, 0]] == now
     theirs = old.point_body[old.edges.points[:, 0]] == was
-    if len(before.rest_lengths) and len(state.rest_lengths) and ours.sum() == theirs.sum():
-        state.rest_lengths[ours] = before.rest_lengths[theirs]
+    if ours.sum() == theirs.sum():
+        if len(before.rest_lengths) and len(state.rest_lengths):
+            state.rest_lengths[ours] = before.rest_lengths[theirs]
+        if len(before.keyed.torn) and new.plasticity.tear_strain[now] > 0.0:
+            torn = state.keyed.torn.copy()
+            torn[ours] = before.keyed.torn[theirs]
+            state.keyed = replace(state.keyed, torn=torn)
     if len(before.lost_gas) and len(state.lost_gas):
         state.lost_gas[now] = before.lost_gas[was]
+    if len(before.surface) and new.fill_mass[now] > 0.0:
+        state.surface[now], state.felt_gravity[now] = before.surface[was], before.felt_gravity[was]
 
 
 def _take_rigid(before: State, old: Model, was: int, state: State, new: Model, now: int) -> None:

@@ -10,15 +10,25 @@ from .model import FloatArray, IntArray, Model
 
 def closed_surface(model: Model, body: int) -> IntArray:
     """Triangles around a body, shape (triangle_count, 3): those around its gas, which bridge the holes of torn skins
-    (`plasticity/deletion.py`), else its surface; of a flat body the strip.
+    (`plasticity/deletion.py`), else its surface; of a flat body the strip, of a burst skin (`is_burst`) what is left.
     """
     surfaces = model.surfaces
-    own = slice(*surfaces.body_triangle_start[body : body + 2])
-    is_open = body < model.membrane_count and (surfaces.triangle_neighbour[own] < 0).any()
-    if not is_open or not model.has_gas(body) or model.flat.depth[body] > 0.0:
-        return surfaces.triangles[own]
+    if not _has_holes(model, body) or not model.has_gas(body):
+        return surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
     gas = topology.fan_triangles(model.fans.vertex_start, model.fans.corners)
     return np.ascontiguousarray(gas[model.point_body[gas[:, 0]] == body])
+
+
+def is_burst(model: Model, body: int) -> bool:
+    """Whether a body is a skin with holes and without gas: it encloses nothing, and has the air on both sides."""
+    return _has_holes(model, body) and not model.has_gas(body)
+
+
+def _has_holes(model: Model, body: int) -> bool:
+    """Whether a body is a torn skin: others are closed, but for the strips of flat bodies."""
+    own = slice(*model.surfaces.body_triangle_start[body : body + 2])
+    is_skin = body < model.membrane_count and not model.is_lattice(body)
+    return is_skin and bool((model.surfaces.triangle_neighbour[own] < 0).any())
 
 
 class EnclosedVolumes:

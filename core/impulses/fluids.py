@@ -19,7 +19,7 @@ import numpy as np
 
 from ..model import FloatArray, Model
 from ..state import State
-from ..volume import closed_surface
+from ..volume import closed_surface, is_burst
 from .wetting import area_vectors, level_of, wet_integrals
 
 
@@ -49,9 +49,8 @@ class Fluids:
         self._model, scene = model, model.settings[-1]
         self._air, self._liquid = scene.get("air_density", 0.0), scene.get("liquid_density", 0.0)
         self.level, self._drag = scene.get("liquid_level", 0.0), scene.get("drag_coefficient", 0.0)
-        self.filled: list[int] = np.flatnonzero(model.fill_mass).tolist()  # membranes that hold a liquid
         is_around = self._air > 0.0 or self._liquid > 0.0
-        self.any = is_around or bool(self.filled)
+        self.any = is_around or bool(model.fill_mass.any())
         n = model.vertex_count
         self.take(model)
         # row of a body or vertex in what is changed: vertices, then rigid bodies
@@ -63,8 +62,13 @@ class Fluids:
         """Use the surfaces of a model that differs in what is torn."""
         closed = [body for body in range(model.moving_count) if not self._is_flat(body)]
         surfaces = [closed_surface(model, body) for body in closed]
+        is_whole = np.array([not is_burst(model, body) for body in closed], bool)
+        # membranes that hold a liquid
+        self.filled = [body for body in np.flatnonzero(model.fill_mass).tolist() if not is_burst(model, body)]
         self._triangles = np.concatenate([np.zeros((0, 3), np.int32), *surfaces])
         self._triangle_body = np.repeat(np.array(closed, np.int32), [len(own) for own in surfaces])
+        # whether what surrounds a triangle presses: on both sides of a burst skin it does not
+        self._is_pressed = np.repeat(is_whole, [len(own) for own in surfaces])
 
     def _is_flat(self, body: int) -> bool:
         return body < self._model.membrane_count and bool(self._model.flat.depth[body] > 0.0)
@@ -137,15 +141,15 @@ class Fluids:
         across = (
             0.5 * np.abs((area * mean[body]).sum(axis=1)) / np.maximum(np.sqrt((mean * mean).sum(axis=1)), 1e-30)[body]
         )
-        weight = np.zeros(len(area))
+        weight, pressed = np.zeros(len(area)), area * self._is_pressed[:, None]
         if self._air > 0.0:
             middle = np.bincount(body, height.mean(axis=1), count) / np.maximum(np.bincount(body, minlength=count), 1)
             depth = middle[body, None] - height
-            self._press(force, -size * self._air * (depth + depth.sum(axis=1, keepdims=True)) / 12.0, area)
+            self._press(force, -size * self._air * (depth + depth.sum(axis=1, keepdims=True)) / 12.0, pressed)
             weight += self._air
         if self._liquid > 0.0 and size > 0.0:
             integrals, share = wet_integrals(level - height)
-            self._press(force, -size * (self._liquid - self._air) * integrals, area)
+            self._press(force, -size * (self._liquid - self._air) * integrals, pressed)
             weight += (self._liquid - self._air) * share
         return np.asarray(0.5 * self._drag * np.bincount(body, weight * across, count) / model.body_mass[:count])
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..contact.untangle.overlap import join_parts
 from ..model import BoolArray, FloatArray, IntArray, Model
+from ..rigid_change import inverse
 from ..state import State
 
 #: Share of the sum of moments by which each is larger: a piece along a line has none about it.
@@ -67,10 +68,6 @@ def rigid_motion(x: FloatArray, v: FloatArray, mass: FloatArray, piece: IntArray
     moment = sums(arm[:, :, None] * arm[:, None, :]).reshape(-1, 3, 3)
     size = np.trace(moment, axis1=1, axis2=2)[:, None, None]
     inertia = (1.0 + EXTRA_INERTIA) * size * np.eye(3) - moment
-    # columns of the inverse, times the determinant
-    inverse = np.cross(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]])
-    determinant = (inertia[:, 0] * inverse[:, 0]).sum(axis=1)
     turn = sums(np.cross(arm, v - mean[piece]))
-    spin = (turn[:, :, None] * inverse).sum(axis=1)
-    spin = np.divide(spin, determinant[:, None], out=np.zeros_like(spin), where=determinant[:, None] > 0.0)
+    spin = (turn[:, :, None] * inverse(inertia)).sum(axis=1)
     return np.asarray(mean[piece] + np.cross(spin[piece], arm))

@@ -1,5 +1,7 @@
 """Buoyancy, drag and the weight of what fills a skin, against closed forms, with every family of solvers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import shapes
@@ -216,6 +218,31 @@ def test_a_tank_is_pressed_by_the_depth_below_the_level():
     at, depth = state.positions[: model.vertex_count], 0.4 * 0.2
     assert force[at[:, 2] < -0.09, 2].sum() == pytest.approx(-WATER * GRAVITY * depth * 0.2**2)
     assert force[at[:, 0] > 0.09, 0].sum() == pytest.approx(0.5 * WATER * GRAVITY * depth**2 * 0.2)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_what_surrounds_and_what_filled_a_burst_skin_does_not_push_it(solver):
+    """It is open: on one side alone the pressure would drive it on. It sinks as it falls without a liquid."""
+
+    def sunk(**scene):
+        builder = ModelBuilder(**scene)
+        positions, triangles = shapes.icosphere(2, 0.1)
+        builder.add_membrane(
+            "ball", positions, triangles, mass=0.05, gauge_pressure=1500.0, stretch_modulus=800.0, tear_strain=5.0,
+            fill_density=WATER, fill_share=0.5,
+        )  # fmt: skip
+        world = World(builder.build(), frame_rate=24, substeps=20, threads=1, solver=solver)
+        state, edges = world.save(), world.model.edges.points
+        above = state.positions[edges, 0] > 0.05
+        state.keyed = replace(state.keyed, torn=above[:, 0] != above[:, 1])
+        world.load(state)
+        for _ in range(4):
+            world.advance_frame()
+        assert np.isnan(world.diagnostics().bodies[0].liquid_level)
+        return world.positions(0)
+
+    under_water = sunk(liquid_density=WATER, liquid_level=2.0, drag_coefficient=0.0)
+    np.testing.assert_allclose(under_water, sunk(), rtol=0, atol=1e-9)
 
 
 def test_a_run_with_fluids_continues_to_the_bit():

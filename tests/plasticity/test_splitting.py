@@ -9,6 +9,7 @@ import shapes
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.animation.keyed import Keyed
 from softpressure_ext.core.impulses.skin import Skins
+from softpressure_ext.core.inside_out import is_inside_out
 from softpressure_ext.core.plasticity.deletion import Deletion, caps_of, renumbered
 from softpressure_ext.core.plasticity.pieces import pieces_of, rigid_motion
 from softpressure_ext.core.prepare import parts_of
@@ -135,6 +136,16 @@ def test_halves_of_a_skin_that_is_torn_around_its_equator_move_on_their_own(solv
     np.testing.assert_allclose(state.positions[lower], still, rtol=0, atol=1e-9)
     np.testing.assert_allclose(motion(world, upper)[1], mass[upper].sum() * np.array([0.3, 0.0, 1.0]), atol=1e-9)
     assert abs(state.positions[upper, 2].min() - state.positions[lower, 2].max()) > 0.3
+
+
+def test_a_burst_skin_is_not_inside_out_wherever_its_pieces_are():
+    """The sum over an open surface depends on the origin: pieces that pass each other change its sign."""
+    world = skin_world("IMPLICIT", torn_at=0.01)
+    upper = halves(world)[0]
+    positions = world.save().positions
+    positions[upper, 2] += 6.0 * np.sign(positions[:, 2].mean() - positions[upper, 2].mean())
+    assert not is_inside_out(world._segments.model, positions, 0)
+    assert is_inside_out(world.model, -world.model.rest_positions, 0)
 
 
 @pytest.mark.parametrize("solver", METHODS)

@@ -1,5 +1,7 @@
 """A state taken over to a model of the same bodies with other settings."""
 
+from dataclasses import replace
+
 import numpy as np
 import shapes
 from softpressure_ext.core import ModelBuilder, State
@@ -57,6 +59,22 @@ def test_bodies_keep_their_motion_in_a_model_without_one_of_them():
     ball = new.point_body[new.edges.points[:, 0]] == 0
     np.testing.assert_array_equal(after.rest_lengths[ball], 1.1 * new.edges.rest_length[ball])
     assert after.lost_gas[0] == 7.0
+
+
+def test_what_is_torn_and_what_sloshes_goes_on_in_the_new_model():
+    """Springs that grew together again would pull the pieces back, however far they are apart."""
+    options = {"tear_strain": 3.0, "fill_density": 800.0, "fill_share": 0.5}
+    old, new = model_of(**options), model_of(mass=2.0, with_first=False, **options)
+    before, _ = moved(old)
+    crosses = np.ptp(np.sign(old.rest_positions[old.edges.points, 2] - 0.01), axis=1) > 0.0
+    before.keyed = replace(before.keyed, torn=crosses & (old.point_body[old.edges.points[:, 0]] == 1))
+    before.surface[1], before.felt_gravity[1] = (0.6, 0.0, 0.8, 0.0, 2.0, 0.0), (0.0, 1.0, -9.0)
+    after = taken(before, old, new, [(1, 0), (2, 1), (3, 2)])
+    ends = [{tuple(pair) for pair in model.rest_positions[model.edges.points[torn]].reshape(-1, 6).tolist()}
+            for model, torn in ((old, before.keyed.torn), (new, after.keyed.torn))]  # fmt: skip
+    assert ends[0] == ends[1] and len(ends[0]) > 5
+    np.testing.assert_array_equal(after.surface[0], before.surface[1])
+    np.testing.assert_array_equal(after.felt_gravity[0], before.felt_gravity[1])
 
 
 def test_a_solid_of_other_cells_keeps_place_turn_and_momentum():
