@@ -40,6 +40,8 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
         rigid_count=0,
         moving_count=len(membranes),
         body_count=count,
+        is_lattice=lambda body: False,
+        has_gas=lambda body: False,
         ignores=np.zeros((count, count), bool),
         vertex_count=int(offsets[len(membranes)]),
         moving_point_count=int(offsets[len(membranes)]),
