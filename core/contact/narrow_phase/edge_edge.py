@@ -10,8 +10,9 @@ under a soft skin between its vertices. So an edge pair is a contact only if
   edges, which only divide a surface into triangles, are no contacts with each other or with a hard surface: a floor
   acts as one plane.
 
-The result is a target for the contact weight, 0 to 1. Within the thickness the weight follows in small steps
-(`Contacts.update_contact_weights`), so that the energy within a step does not jump.
+The result is a target for the contact weight, 0 to 1. Within the thickness the weight follows at the start of steps
+only, so that the energy within a step does not jump; that of a skin's edges by little at a time
+(`Contacts.update_contact_weights`).
 """
 
 import math

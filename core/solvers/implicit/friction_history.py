@@ -24,7 +24,7 @@ def spring_keys(contacts: Contacts, point_count: int) -> tuple[IntArray, IntArra
 def transfer_friction(
     contacts: Contacts, stuck: FrictionSprings, name_count: int, point_count: int, stretch: FloatArray
 ) -> None:
-    """Copy stretch [m] and contact weight of `stuck` to the contacts with the same keys; others are unstretched.
+    """Copy the stretch [m] of `stuck` to the contacts with the same keys; others are unstretched.
 
     `name_count`: bound of the first keys, which number the `point_count` points and then the edges.
     """
@@ -32,14 +32,13 @@ def transfer_friction(
     order = np.empty(len(stuck.point), np.int32)
     transfer_rows(
         contacts.count, contacts.edge_start, point_count, contacts.points, contacts.bodies, contacts.edges, stuck.point,
-        stuck.other, stuck.stretch, stuck.share, start, order, stretch, contacts.contact_weight,
+        stuck.other, stuck.stretch, start, order, stretch,
     )  # fmt: skip
 
 
 @kernel
 def transfer_rows(
-    count, edge_start, point_count, points, bodies, edges, first, other, old_stretch, old_weight, start, order, stretch,
-    contact_weight,
+    count, edge_start, point_count, points, bodies, edges, first, other, old_stretch, start, order, stretch,
 ):  # fmt: skip
     """Kernel of `transfer_friction`; the old rows are grouped by their first keys, in their order."""
     for k in range(first.shape[0]):
@@ -62,5 +61,4 @@ def transfer_rows(
             if other[old] == second:
                 for axis in range(3):
                     stretch[row, axis] = old_stretch[old, axis]
-                contact_weight[row] = old_weight[old]
                 break

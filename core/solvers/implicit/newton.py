@@ -112,7 +112,6 @@ class StageMinimiser:
         """Evaluate a state anew: contacts and energies then depend on the state only."""
         self.candidates.start_frame(state)
         self.notes = StageNotes(self.model)
-        self.energy.shares.forget()
         self.energy.damp(None)
         self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0
@@ -129,16 +128,15 @@ class StageMinimiser:
         self.poses[:] = state.rigid.pose
         self._gas[:] = gas
         self._speed[:] = speed
-        if self.model.rigid_count:
-            self._set_contact_scale()
         self._stuck = state.stuck
         self.energy.start(self.x)
         self.energy.restore_friction(self._stuck)
+        self.energy.shares.start(self.contacts, self._stuck)
+        self._set_contact_scale()
 
     def renew_contacts(self) -> float:
         """Update the contact weights of edges at the start of a step; returns the change of the energy [J]."""
         if not self.candidates.searched or self.contacts.first_element == self.contacts.edge_start:
-            self.energy.shares.forget()
             return 0.0
         if self.candidates.choose(self.x, self.x):
             self._update_record()

@@ -112,7 +112,7 @@ class StageEnergy:
         self._smooth_energy = 0.0
         self._elapsed = stage_time
         self._elements = ModelElements(model)
-        self.shares = ContactWeights(len(model.surfaces.edges))
+        self.shares = ContactWeights(len(model.surfaces.edges), model.point_count)
         self.load = DeadLoad(model, options)
         self.record = 0  # number of the contact set: changes so far
         self.elastic_energy = 0.0  # stretch, bend, tetrahedra, dampers and contact where E was last evaluated [J]
@@ -384,7 +384,7 @@ class StageEnergy:
             self.forget()
 
     def restore_friction(self, stuck: FrictionSprings) -> None:
-        """Copy friction springs and contact weights from `stuck` by their keys; other springs are unstretched."""
+        """Copy friction springs from `stuck` by their keys; others are unstretched."""
         model = self.model
         name_count = model.point_count + len(model.surfaces.edges)
         transfer_friction(self.contacts, stuck, name_count, model.point_count, self._lag.stretch)

@@ -20,15 +20,14 @@ def test_each_row_gets_the_spring_of_its_name(seed, stuck_count):
     contacts.edges[30:70] = rng.integers(0, EDGES, (40, 2))
     contacts.points[0, 0], contacts.bodies[0, 1] = POINTS - 1, BODIES - 1
     contacts.edges[30] = EDGES - 1  # the last name
-    contacts.contact_weight[:70] = 0.5
     # names of points and of edges, some more than once: the first of them counts
     edge = rng.random(stuck_count) < 0.5
     point = np.where(edge, POINTS + rng.integers(0, EDGES, stuck_count), rng.integers(0, POINTS, stuck_count))
     other = np.where(edge, rng.integers(0, EDGES, stuck_count), rng.integers(0, BODIES, stuck_count))
     if stuck_count:
         point[:2], other[:2] = (POINTS + EDGES - 1, POINTS - 1), (EDGES - 1, BODIES - 1)
-    stretch, share = rng.standard_normal((stuck_count, 3)), rng.random(stuck_count)
-    stuck = FrictionSprings(point.astype(np.int32), other.astype(np.int32), stretch, share, 0.0)
+    stretch = rng.standard_normal((stuck_count, 3))
+    stuck = FrictionSprings(point.astype(np.int32), other.astype(np.int32), stretch, np.ones(stuck_count), 0.0)
     now = np.full((80, 3), 7.0)
     transfer_friction(contacts, stuck, POINTS + EDGES, POINTS, now)
     known = {}
@@ -44,5 +43,4 @@ def test_each_row_gets_the_spring_of_its_name(seed, stuck_count):
         k = known.get(name)
         found += k is not None
         np.testing.assert_array_equal(now[row], 0.0 if k is None else stretch[k])
-        assert contacts.contact_weight[row] == (0.5 if k is None else share[k])
     assert (now[70:] == 7.0).all() and (found > 5 if stuck_count else found == 0)

@@ -6,7 +6,7 @@ import scenes
 import shapes
 from rigid_scenes import GRAVITY, angular_momentum, block, centre, momentum, run, velocity, world_of
 from scipy.spatial.transform import Rotation
-from softpressure_ext.core import MeshError, ModelBuilder, ParameterError, World
+from softpressure_ext.core import MeshError, ModelBuilder, ParameterError, Reason, World
 from validation import validated
 
 BOX = block((0.3, 0.2, 0.1), (0.5, -0.2, 5.0))
@@ -121,6 +121,29 @@ def test_a_ball_against_a_box_keeps_momenta(friction):
     after = angular_momentum(world) + scenes.angular_momentum(world)
     # a billionth of the trace is added to the ball's inertia; friction acts a thickness (2 mm) apart
     np.testing.assert_allclose(after, turning, rtol=0, atol=1e-9 if friction == 0.0 else 2e-3)
+
+
+@pytest.mark.parametrize("seed", [5, 7, 13, 23, 41, 59])
+def test_crossed_edges_that_meet_at_speed_need_few_steps(seed):
+    """The contact that stops them must not be lost in mid-impact: they would be pressed together until none is left."""
+    rng = np.random.default_rng(seed)
+    builder, speed = ModelBuilder(gravity=(0.0, 0.0, 0.0)), rng.uniform(3.0, 8.0)
+    lean, turn = np.pi / 4 + rng.uniform(-0.2, 0.2, 2), np.pi / 2 + rng.uniform(-0.6, 0.6)
+    low = Rotation.from_euler("x", lean[0]).as_matrix()
+    high = Rotation.from_euler("xz", (lean[1], turn)).as_matrix()
+    place = (*rng.uniform(-0.03, 0.03, 2), 0.12 * np.sqrt(2.0) + rng.uniform(0.005, 0.03))
+    builder.add_rigid("low", *block((0.12, 0.12, 0.12), turn=low), mass=0.3)
+    builder.add_rigid(
+        "high", *block((0.12, 0.12, 0.12), place, high), mass=0.3, velocity=(*rng.uniform(-1.0, 1.0, 2), -speed)
+    )
+    scenes.add_ball(builder, scenes.BASKETBALL, 1, (5.0, 5.0, 5.0))  # so that the solver is the implicit one
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="IMPLICIT")
+    reasons = set()
+    for _ in range(4):
+        world.advance_frame()
+        reasons |= {finding.reason for report in world.reports() for finding in report.reasons}
+    assert velocity(world, 0)[2] < -0.3 * speed
+    assert not reasons & {Reason.DAMPED, Reason.NOT_CONVERGED}
 
 
 # --- invariance --------------------------------------------------------------------------------------------------
