@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .model import FloatArray, Model
+from .animation.keyed import Keyed
+from .model import BoolArray, FloatArray, IntArray, Model
 from .state import State
 
 
@@ -16,11 +17,11 @@ def transferred(
 
     `pairs`: numbers of a moving body in the `old` model and in the `new` one, membranes first; others start as they
     are. A soft body of as many points takes over positions, velocities, the flow of rest lengths, what is torn, lost
-    gas and the surface of what fills it. One of other points, as with other cells, keeps its place, turn and momentum:
-    it is fitted to `positions` [m], those of its vertices by its old number, caller's order. A rigid body takes over
-    its motion if its shape at the start is the same.
+    gas, the surface of what fills it, and where it sticks to another such body. One of other points, as with other
+    cells, keeps its place, turn and momentum: it is fitted to `positions` [m], those of its vertices by its old number,
+    caller's order. A rigid body takes over its motion if its shape at the start is the same.
     """
-    state = State.at_rest(new)
+    state, same = State.at_rest(new), list[tuple[int, int]]()
     for was, now in pairs:
         is_soft = was < old.membrane_count
         if is_soft != (now < new.membrane_count):
@@ -34,8 +35,10 @@ def transferred(
             state.velocities[ours] = before.velocities[theirs]
             state.load[now] = before.load[was]
             _take_flow(before, old, was, state, new, now)
+            same.append((was, now))
         else:
             state.positions[ours], state.velocities[ours] = _fitted(before, old, was, positions[was], new, now)
+    _take_bonds(before.keyed, old, state, new, same)
     pinned = np.flatnonzero(new.pinned)
     state.positions[pinned] = new.start_positions[pinned]
     state.velocities[pinned] = 0.0
@@ -61,6 +64,29 @@ def _take_flow(before: State, old: Model, was: int, state: State, new: Model, no
         state.lost_gas[now] = before.lost_gas[was]
     if len(before.surface) and new.fill_mass[now] > 0.0:
         state.surface[now], state.felt_gravity[now] = before.surface[was], before.felt_gravity[was]
+
+
+def _take_bonds(keyed: Keyed, old: Model, state: State, new: Model, same: list[tuple[int, int]]) -> None:
+    """Bonds of bodies that still stick, and those that broke; `same`: numbers of bodies with the same points."""
+    point, body = np.full(old.point_count, -1, np.int32), np.full(old.body_count, -1, np.int32)
+    for was, now in same:
+        point[_points(old, was)], body[was] = np.arange(_points(new, now).start, _points(new, now).stop), now
+
+    def kept(points: IntArray, bodies: IntArray) -> BoolArray:
+        owner = new.point_body[point[points[:, 0]]]
+        known = (point[points] >= 0).all(axis=1) & (body[bodies] >= 0)
+        return known & new.plasticity.sticks[np.minimum(owner, new.membrane_count - 1)]
+
+    holds, parts = kept(keyed.bond_points, keyed.bond_body), kept(keyed.bond_broken[:, :1], keyed.bond_broken[:, 1])
+    broken = keyed.bond_broken[parts]
+    state.keyed = replace(
+        state.keyed,
+        bond_points=point[keyed.bond_points[holds]],
+        bond_weights=keyed.bond_weights[holds],
+        bond_offset=keyed.bond_offset[holds],
+        bond_body=body[keyed.bond_body[holds]],
+        bond_broken=np.stack([point[broken[:, 0]], body[broken[:, 1]]], axis=1),
+    )
 
 
 def _take_rigid(before: State, old: Model, was: int, state: State, new: Model, now: int) -> None:

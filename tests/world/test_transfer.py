@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import shapes
-from softpressure_ext.core import ModelBuilder, State
+from softpressure_ext.core import ModelBuilder, State, World
 from softpressure_ext.core.transfer import transferred
 
 
@@ -75,6 +75,52 @@ def test_what_is_torn_and_what_sloshes_goes_on_in_the_new_model():
     assert ends[0] == ends[1] and len(ends[0]) > 5
     np.testing.assert_array_equal(after.surface[0], before.surface[1])
     np.testing.assert_array_equal(after.felt_gravity[0], before.felt_gravity[1])
+
+
+def sticky(*, with_first=True, mass=0.2, sticks=(True, True)):
+    """Two balls that have fallen on each other in free flight and stick, after a third one if asked for."""
+    made = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    if with_first:
+        made.add_membrane("first", *shapes.icosphere(1, 0.2, (-2.0, 0.0, 0.0)), gauge_pressure=500.0)
+    for height, speed, stick in ((0.0, 1.0, sticks[0]), (0.63, -1.0, sticks[1])):
+        made.add_membrane(
+            f"ball {height}", *shapes.icosphere(2, 0.3, (0.0, 0.0, height)), gauge_pressure=1e3,
+            stretch_modulus=2e3, velocity=(0.0, 0.0, speed), sticks=stick, mass=mass,
+        )  # fmt: skip
+    return made.build()
+
+
+def test_what_sticks_goes_on_sticking_in_the_new_model():
+    old, new = sticky(), sticky(with_first=False, mass=0.3)
+    world = World(old, frame_rate=24.0, threads=1, solver="EXPLICIT")
+    for _ in range(4):
+        world.advance_frame()
+    before = world.save()
+    assert len(before.keyed.bond_points) > 3
+    before.keyed = replace(before.keyed, bond_broken=np.array([[old.body_point_start[1] + 5, 2], [3, 1]], np.int32))
+    after, skipped = taken(before, old, new, [(1, 0), (2, 1)]), old.body_point_start[1]
+    np.testing.assert_array_equal(after.keyed.bond_points, before.keyed.bond_points - skipped)
+    np.testing.assert_array_equal(after.keyed.bond_body, before.keyed.bond_body - 1)
+    np.testing.assert_array_equal(after.keyed.bond_offset, before.keyed.bond_offset)
+    assert after.keyed.bond_broken.tolist() == [[5, 1]]
+    going = World(new, frame_rate=24.0, threads=1, solver="EXPLICIT")
+    going.load(after)
+    for _ in range(12):
+        going.advance_frame()
+    assert np.ptp([going.positions(body)[:, 2].mean() for body in (0, 1)]) < 0.65  # without bonds they part
+
+
+def test_bonds_end_where_a_body_no_longer_sticks_or_is_gone():
+    old = sticky()
+    world = World(old, frame_rate=24.0, threads=1, solver="EXPLICIT")
+    for _ in range(4):
+        world.advance_frame()
+    before = world.save()
+    gone = taken(before, old, sticky(), [(0, 0), (1, 1)])
+    assert len(gone.keyed.bond_points) == 0
+    half = taken(before, old, sticky(sticks=(True, False)), [(0, 0), (1, 1), (2, 2)]).keyed
+    owner = old.point_body[half.bond_points[:, 0]]
+    assert (owner == 1).all() and 0 < len(owner) < len(before.keyed.bond_points)
 
 
 def test_a_solid_of_other_cells_keeps_place_turn_and_momentum():
