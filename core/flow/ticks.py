@@ -82,13 +82,12 @@ class GasFlow:
     def opened(self, state: State, before: Model, now: Model) -> None:
         """Gas leaves with what is torn off between two models: the pressure of a body stays if its volume shrinks."""
         state.lost_gas, state.gas = state.lost_gas.copy(), state.gas.copy()
-        for body in self._has_gas.tolist():
-            if body in self._burst:
-                continue
-            self._volume.take(before)
-            whole = self._gas_volume(state, body)
-            self._volume.take(now)
-            lost = max(1.0 - self._gas_volume(state, body) / whole, 0.0) * float(state.gas[body])
+        bodies = [body for body in self._has_gas.tolist() if body not in self._burst]
+        self._volume.take(before)
+        whole = [self._gas_volume(state, body) for body in bodies]
+        self._volume.take(now)
+        for body, volume in zip(bodies, whole, strict=True):
+            lost = max(1.0 - self._gas_volume(state, body) / volume, 0.0) * float(state.gas[body])
             state.lost_gas[body] += lost
             state.gas[body] -= lost
 
