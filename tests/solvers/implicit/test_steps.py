@@ -119,3 +119,22 @@ def test_a_halved_step_is_as_good_as_short_steps(monkeypatch, damped):
     np.testing.assert_allclose(halved.positions, expected.positions, rtol=0, atol=1e-9)
     assert (halved.gas == expected.gas).all()
     np.testing.assert_allclose(halved.positions[motion.points], motion.end, rtol=0, atol=1e-15)
+
+
+def test_a_damped_step_has_the_velocities_of_its_displacements(monkeypatch):
+    """Also where its stage has not converged: what its contacts would give then is no bound on what bodies gain."""
+    monkeypatch.setattr(ImplicitSolver, "_external_work", lambda self, motion, time: -math.inf)
+    monkeypatch.setattr(implicit, "HALVINGS", 0)
+    builder = ModelBuilder()
+    add_ball(builder, BASKETBALL, 2, (0.0, 0.0, 0.123), damping=0.0, bounciness=1.0, velocity=(1.0, 0.0, -5.0))
+    builder.add_collider("floor", *shapes.grid(2.0, 3), bounciness=1.0)
+    model = builder.build()
+    points = np.arange(model.vertex_count, model.point_count, dtype=np.int32)
+    motion = Motion(points, model.rest_positions[points], model.rest_positions[points], FRAME)
+    solver, before = ImplicitSolver(model, FRAME / 4, NewtonSettings(newton_limit=1)), State.at_rest(model)
+    after = before.copy()
+    solver.start_frame(before)
+    solver.step(before, after, motion, 0.0, before.gas)
+    assert solver.counts.damped_steps == 1 and solver.contact_count > 0
+    moved = (after.positions - before.positions) / (FRAME / 4)
+    np.testing.assert_allclose(after.velocities, moved, rtol=0, atol=1e-12)
