@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from ..jit import kernel
 from ..model import FloatArray, IntArray
 
-#: Kinds of contacts (`Contacts.kind`).
-POINT_TRIANGLE = 0  # points: the point, then the three corners
-EDGE_EDGE = 1  # points: two ends of one edge, two ends of the other
-ELEMENT = 2  # an element of an energy (`energy/elements.py`), which shares the arrays
-EXCLUDED = 3  # surfaces that are attached to each other there, or cross: not a contact
+#: Kinds of contacts (`Contacts.kind`): a point and the three corners of a triangle; the ends of one edge, and those of
+#: another; an element of an energy (`energy/elements.py`), which shares the arrays; surfaces that are attached to each
+#: other there, or cross: not a contact.
+POINT_TRIANGLE, EDGE_EDGE, ELEMENT, EXCLUDED = range(4)
 
 #: Values of `Contacts.side`.
 RIGHT_SIDE = 1

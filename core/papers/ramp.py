@@ -7,9 +7,7 @@ air's alone to all of it.
 
 from ..inflation.supply import GasSupply
 from ..model import FloatArray, Model
-
-#: Times that differ by less than this share of the ramp are the same.
-ROUNDING = 1e-9
+from ..tiny import ROUNDING
 
 
 class Ramp(GasSupply):

@@ -12,9 +12,8 @@ edges of a collider may stick through the faces of a body. What begins behind a 
 import numpy as np
 
 from ..model import BoolArray, FloatArray, IntArray, Model
+from ..tiny import ROUNDING
 
-#: Distance behind a triangle that still counts as in front of it, as a share of its size: rounding.
-ROUNDING = 1e-9
 #: In a corner a mirror image may lie behind another triangle. What still does after so many turns stays where it was.
 MOST_TURNS = 8
 

@@ -7,11 +7,10 @@ from numpy.typing import ArrayLike
 
 from ...errors import MeshError
 from ...model import FloatArray, IntArray
+from ...tiny import ROUNDING
 
 #: Share of its size by which an outline may leave its plane.
 FLATNESS = 1e-4
-#: Sine of the angle between two edges that lie on each other.
-FOLDED = 1e-9
 
 
 class Outline(NamedTuple):
@@ -159,7 +158,7 @@ def _check_crossings(name: str, outline: Outline) -> None:
     if length2.min() == 0.0:
         raise MeshError(f"{name}: an edge of no length. Merge its ends (Mesh > Merge > By Distance).")
     before = np.roll(d, 1, axis=0)
-    back = np.abs(before[:, 0] * d[:, 1] - before[:, 1] * d[:, 0]) <= FOLDED * np.sqrt(length2 * np.roll(length2, 1))
+    back = np.abs(before[:, 0] * d[:, 1] - before[:, 1] * d[:, 0]) <= ROUNDING * np.sqrt(length2 * np.roll(length2, 1))
     back &= np.einsum("ij,ij->i", before, d) < 0.0
     if back.any():
         corner = int(outline.vertices[np.flatnonzero(back)[0]])

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray
+from ...tiny import ROUNDING
 
-#: Tolerance for rounding where the sweep stops, relative to the coordinates [1]; boxes are compared exactly.
-ROUNDING = 1e-12
 #: Fraction of the distance to another box that a widened reach uses [1]: with all of it the pair would just be found.
 SHORT_OF = 0.999
 

@@ -4,14 +4,12 @@ import numpy as np
 
 from ...jit import kernel
 from ...model import FloatArray, IntArray, Model
+from ...tiny import ROUNDING
 from ..contacts import EDGE_EDGE, RIGHT_SIDE, WRONG_SIDE, Contacts
 from ..mixing import mixed_kernel
 from ..narrow_phase.closest_points import edge_meets
 from ..untangle.recovery import WrongSide
 from .pair_search import is_listed
-
-#: Cosine between the normals of two planes above which they are parallel [1].
-PARALLEL = 1.0 - 1e-9
 
 
 def rim_normals(model: Model) -> FloatArray:
@@ -36,7 +34,7 @@ def without_rims(pairs: IntArray, rim: FloatArray) -> IntArray:
     if not len(rim):
         return pairs
     normal = rim[pairs]
-    return pairs[np.abs(np.einsum("pi,pi->p", normal[:, 0], normal[:, 1])) < PARALLEL]
+    return pairs[np.abs(np.einsum("pi,pi->p", normal[:, 0], normal[:, 1])) < 1.0 - ROUNDING]
 
 
 def write_edges(model: Model, x: FloatArray, pairs: IntArray, wrong: WrongSide, contacts: Contacts) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...jit import inline_kernel, kernel
 from ...model import FloatArray
+from ...tiny import ROUNDING
 from ..contacts import EDGE_EDGE, Contacts
 from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of_row, closing
 
@@ -26,8 +27,6 @@ SPARE_MOVES = 1.4
 SPARE_REACH = 0.3
 #: Where this fraction of all pairs would be kept [1], all are: pruning would save too little.
 MOST_KEPT = 0.6
-#: Factor for bounds that must not be exceeded by rounding [1].
-ROUNDED_DOWN = 1.0 - 1e-9
 
 
 class PrunedPairs:
@@ -132,7 +131,7 @@ def measure_slack(x, move, count, points, kind, side, bodies, thickness, least, 
             else:
                 square = closest_on_triangle_of_row(x, points, row)[3]
         if square > radius * radius:
-            slack[row] = ROUNDED_DOWN * (math.sqrt(square) - thickness[row])
+            slack[row] = (1.0 - ROUNDING) * (math.sqrt(square) - thickness[row])
 
 
 @kernel
@@ -146,7 +145,7 @@ def check_left_out(count, points, split, spare, move, room):
         square = closing(move, points, row, 2) if split[row] == 2 else closing(move, points, row, 1)
         if not square <= spare[row] * spare[row]:
             return False
-        rest = 0.5 * ROUNDED_DOWN * (spare[row] - math.sqrt(square))
+        rest = 0.5 * (1.0 - ROUNDING) * (spare[row] - math.sqrt(square))
         for slot in range(4):
             if rest < room[points[row, slot]]:
                 room[points[row, slot]] = rest

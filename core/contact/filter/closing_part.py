@@ -11,6 +11,7 @@ import numpy as np
 
 from ...jit import kernel
 from ...model import FloatArray
+from ...tiny import ROUNDING
 from ..contacts import Contacts
 from ..inverse_mass import InverseMass, inverse_mass_along, push_sides, relative_step
 
@@ -18,8 +19,6 @@ from ..inverse_mass import InverseMass, inverse_mass_along, push_sides, relative
 KEPT_SHARE = 0.75
 #: Gauss-Seidel passes at most [1], and their tolerance as a fraction of the gap to be left [1].
 PASSES, LEFT_OVER = 20, 0.01
-#: Bound of the change of a gap over the longest displacement of a vertex [1]: both sides, and rounding.
-CLOSING = 2.0 + 1e-9
 
 
 def remove_closing(step: FloatArray, mobility: InverseMass, contacts: Contacts) -> None:
@@ -45,7 +44,8 @@ def correct_step(count, points, weights, normal, gap, thickness, side, mobility,
         again = False
         for c in range(count):
             kept = KEPT_SHARE * min(gap[c], thickness[c])
-            if not gap[c] - kept <= CLOSING * longest and side[c] > 0:  # also where another row owns the pair
+            # both sides may move by the longest displacement, also where another row owns the pair
+            if not gap[c] - kept <= 2.0 * (1.0 + ROUNDING) * longest and side[c] > 0:
                 continue
             if not gap[c] < 1e300:
                 continue

@@ -20,6 +20,7 @@ import math
 import numpy as np
 
 from ...jit import inline_kernel, kernel
+from ...tiny import ROUNDING
 from .closest_points import closest_on_edges_of, closing
 
 #: Protrusion of an edge from its triangles for a contact weight of 0.5 [thickness]. Below, the ends of the other edge
@@ -34,8 +35,6 @@ NEAR_END = 0.02
 PARALLEL = 1e-6
 #: Loss of the lower bound of a distance at which it is measured anew [distance].
 REMEASURE_SHARE = 0.2
-#: Factor against rounding of bounds [1].
-ROUNDED_UP = 1.0 + 1e-12
 
 
 @kernel
@@ -76,7 +75,7 @@ def follow_edges(x, first, count, points, apex, contact_weight, known, move, wei
             gap[row] = distance[row]
             continue
         gap[row] = np.inf
-        nearer = ROUNDED_UP * math.sqrt(closing(move, points, row, 2))
+        nearer = (1.0 + ROUNDING) * math.sqrt(closing(move, points, row, 2))
         if nearer > REMEASURE_SHARE * known[row]:
             square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
             distance[row] = math.sqrt(square)

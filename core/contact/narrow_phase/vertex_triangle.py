@@ -15,6 +15,7 @@ import numpy as np
 
 from ...jit import inline_kernel, kernel
 from ...model import FloatArray, Surfaces
+from ...tiny import ROUNDING
 from ..contacts import Contacts
 from .closest_points import FIRST_CORNER, FIRST_EDGE, closest_on_triangle_of, unit_normal
 from .edge_edge import evaluate_edges, follow_edges
@@ -23,9 +24,6 @@ from .edge_edge import evaluate_edges, follow_edges
 #: nearer. Without it the force on a point in a shallow dent would double near the crease; with a much wider angle a
 #: point in a valley would alternate between the walls.
 SAME_DIRECTION = math.cos(math.radians(30.0))
-
-#: Relative difference of distances up to which they are equal [1]: rounding.
-ROUNDING = 1e-9
 
 
 def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whole: bool = True) -> None:

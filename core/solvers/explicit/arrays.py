@@ -13,12 +13,13 @@ from .layout import Groups, Numbering, Patches, group_patches
 from .shape import Shape
 
 #: Kinds of bodies: soft (moved by its own forces), rigid (six unknowns), given (kinematic: moved by the caller).
-SOFT, RIGID, GIVEN = 0, 1, 2
+SOFT, RIGID, GIVEN = range(3)
 # Places in `steps.Run.state`
 AGE, SPAN, STEP, LACKS_ROOM, RESUMES, CARRIED_COUNT = range(6)  # steps of the epoch so far and planned, of the run
 SEARCHES, EARLY, RENEWED, MENDED, JOINED, STALLS, PRESSING, CANDIDATES = range(6, 14)  # counts
-STARTS = 14  # whether this is the run's first frame, in which contacts may start without a gap
-FAR = 15  # whether a patch of a soft body strayed too far in the last drift
+# Whether this is the run's first frame, in which contacts may start without a gap; whether a patch of a soft body
+# strayed too far in the last drift
+STARTS, FAR = range(14, 16)
 # Kinds of jobs of a step's team: rows of forces, velocities from them, positions, margins and frames of patches
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 
