@@ -19,13 +19,12 @@ class FrictionSprings:
     point: IntArray  # or point_count + the first edge, shape (stuck_count,)
     other: IntArray  # the other body, or the second edge
     stretch: FloatArray  # along the surface [m], shape (stuck_count, 3)
-    share: FloatArray  # contact weight, shape (stuck_count,)
     energy: float  # stored in the springs [J]
 
     @staticmethod
     def none() -> "FrictionSprings":
         """No active contact."""
-        return FrictionSprings(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0), 0.0)
+        return FrictionSprings(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)), 0.0)
 
 
 @dataclass(frozen=True, slots=True)

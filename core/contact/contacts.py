@@ -20,13 +20,6 @@ POINT_TRIANGLE, EDGE_EDGE, ELEMENT, EXCLUDED = range(4)
 RIGHT_SIDE = 1
 WRONG_SIDE = -1
 
-
-#: Largest change of the contact weight [1] of an edge pair of which one is a skin's, per step within the thickness: its
-#: force grows over ten steps.
-WEIGHT_STEP = 0.1
-#: Difference from the target weight [1] that is left, so that resting contacts do not change.
-WEIGHT_TOLERANCE = 0.05
-
 #: Fields that a search writes: of every row, and of edges.
 _CONSTANT = ("points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing")
 _OF_EDGES = ("edges", "apex", "soft")
@@ -202,21 +195,6 @@ class Contacts:
         self.gap[rows] = np.inf
         self.distance[rows] = np.inf
         self.index_vertices()
-
-    def update_contact_weights(self) -> bool:
-        """Move the contact weights of edges towards their targets; True if one within its thickness has changed.
-
-        Two rigid edges take theirs at once: in an impact, a part of it could not stop them.
-        """
-        edges = slice(self.edge_start, self.first_element)
-        weight, target = self.contact_weight[edges], self.target_weight[edges]
-        near = self.distance[edges] < self.thickness[edges]
-        change = target - weight
-        small = np.abs(change) < WEIGHT_TOLERANCE
-        most = np.where(self.soft[edges].any(axis=1), WEIGHT_STEP, 1.0)
-        change = np.where(near, np.where(small, 0.0, np.clip(change, -most, most)), change)
-        weight += change
-        return bool(change[near].any())
 
     def index_vertices(self) -> None:
         """Rebuild the CSR table over moving points from `points`."""

@@ -212,7 +212,7 @@ def renumbered(stuck: FrictionSprings, before: Model, now: Model) -> FrictionSpr
     other[is_edge] = number[other[is_edge]]
     is_left = (point >= 0) & (other >= 0)
     point[is_edge] += count
-    return FrictionSprings(point[is_left], other[is_left], stuck.stretch[is_left], stuck.share[is_left], stuck.energy)
+    return FrictionSprings(point[is_left], other[is_left], stuck.stretch[is_left], stuck.energy)
 
 
 def springs_between(edges: Edges, start: IntArray, end: IntArray) -> IntArray:

@@ -403,7 +403,7 @@ def test_friction_springs_follow_their_edges_through_a_tear_and_those_of_lost_ed
     lost = sorted(set(range(len(old))) - set(left))
     point = np.array([3, count + left[5], count + lost[0], count + left[7]], np.int32)
     stuck = FrictionSprings(
-        point, np.array([1, left[9], left[2], lost[1]], np.int32), np.arange(12.0).reshape(4, 3), np.ones(4), 0.5
+        point, np.array([1, left[9], left[2], lost[1]], np.int32), np.arange(12.0).reshape(4, 3), 0.5
     )
     found = renumbered(stuck, before, now)
     assert found.point.tolist()[0] == 3

@@ -74,7 +74,7 @@ class Pile:
         start = model.rest_positions + rng.normal(0, 2e-5, self.x.shape)
         low = np.flatnonzero(self.x[:, 2] < 2e-3)[::2].astype(np.int32)
         stretch = rng.normal(0, 1e-5, (len(low), 3)) * [1, 1, 0]
-        stuck = FrictionSprings(low, np.full(len(low), 4, np.int32), stretch, np.ones(len(low)), 0.0)
+        stuck = FrictionSprings(low, np.full(len(low), 4, np.int32), stretch, 0.0)
         energy.start(start)
         energy.update_contacts(self.x, stuck)
         energy.set_contact_scale(self.body_scale, np.zeros(5))

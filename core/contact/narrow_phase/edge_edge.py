@@ -11,8 +11,7 @@ under a soft skin between its vertices. So an edge pair is a contact only if
   acts as one plane.
 
 The result is a target for the contact weight, 0 to 1. Within the thickness the weight follows at the start of steps
-only, so that the energy within a step does not jump; that of a skin's edges by little at a time
-(`Contacts.update_contact_weights`).
+only, so that the energy within a step does not jump.
 """
 
 import math

@@ -101,6 +101,7 @@ class StageMinimiser:
         self._scratch = Scratch.of(model)
         self.notes = StageNotes(model)
         self._enough = np.zeros(model.moving_count)  # accepted residual r'Br [J]
+        self.has_converged = True  # whether the last stage ended before the limit of Newton steps
 
     def set_stage_time(self, stage_time: float) -> None:
         """Use stages of another length [s] from now on."""
@@ -112,6 +113,7 @@ class StageMinimiser:
         """Evaluate a state anew: contacts and energies then depend on the state only."""
         self.candidates.start_frame(state)
         self.notes = StageNotes(self.model)
+        self.energy.shares.forget()
         self.energy.damp(None)
         self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0
@@ -131,7 +133,6 @@ class StageMinimiser:
         self._stuck = state.stuck
         self.energy.start(self.x)
         self.energy.restore_friction(self._stuck)
-        self.energy.shares.start(self.contacts, self._stuck)
         self._set_contact_scale()
 
     def renew_contacts(self) -> float:
@@ -142,9 +143,7 @@ class StageMinimiser:
             self._update_record()
         self.energy.evaluate(self.x, self.poses)
         scale = self._contact_scale.of(self._gas, self._stage_time)
-        added = self.energy.update_contact_weights(self.x, self.poses, scale, self._stage_time * self._speed)
-        self.energy.shares.hold(self.contacts)
-        return added
+        return self.energy.update_contact_weights(self.x, self.poses, scale, self._stage_time * self._speed)
 
     def move_kinematic_points(self, points: IntArray, target: FloatArray) -> None:
         """Move pinned vertices and colliders to `target` [m]; bodies in a collider's way are moved along."""
@@ -179,6 +178,7 @@ class StageMinimiser:
         model, energy, settings, counts = self.model, self.energy, self.settings, self.counts
         n = model.vertex_count
         counts.stages += 1
+        self.has_converged = True
         energy.begin(target, rigid_target, self._gas, elapsed)
         np.subtract(guess, self.x[:n], out=self._step[:n])
         self._step[:n][model.pinned] = 0.0
@@ -224,6 +224,7 @@ class StageMinimiser:
             if newton_step == 0:
                 np.maximum(enough, (loose * settings.newton_tolerance) ** 2 * start[island], out=enough)
         else:
+            self.has_converged = False
             self.notes.add_unconverged(left > enough[island])
         self.notes.add_residual(left, largest)
         energy.linearise(self.x)  # contact forces at the result

@@ -292,8 +292,8 @@ class ImplicitSolver:
     def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
         """Step of implicit Euler: dissipates energy where the step of second order would gain it.
 
-        Velocities are those of the displacements, which no residual can make grow. The impulses of a stage that has not
-        converged are not what moved its bodies: momenta that are set by them grow without bound.
+        Where the stage has not converged, velocities are those of the displacements, which cannot grow without bound:
+        the impulses of its contacts are not what moved the bodies.
         """
         stage, rigid0 = self._minimiser, before.rigid
         self._error = math.inf  # unknown
@@ -304,7 +304,10 @@ class ImplicitSolver:
         flight = fly(rigid0.pose, rigid0.velocity, rigid0.angular_momentum, self.model.rigid, h)
         self._minimise(motion, share + h / motion.frame_time, h, h, base, v0, v0, 1.0, before, flight, flight)
         rigid_target = shifted(flight, h * h * self.model.gravity)
-        return self._reached(base, rigid0.pose, rigid_target, rigid0.angular_momentum)
+        velocities, rigid = self._reached(base, rigid0.pose, rigid_target, rigid0.angular_momentum)
+        if stage.has_converged:
+            self._momentum.settle(stage.x, velocities, rigid)
+        return velocities, rigid
 
     def _minimise(
         self, motion: Motion, share: float, elapsed: float, lasting: float, base: FloatArray, drawn: FloatArray,

@@ -112,7 +112,7 @@ class StageEnergy:
         self._smooth_energy = 0.0
         self._elapsed = stage_time
         self._elements = ModelElements(model)
-        self.shares = ContactWeights(len(model.surfaces.edges), model.point_count)
+        self.shares = ContactWeights(len(model.surfaces.edges))
         self.load = DeadLoad(model, options)
         self.record = 0  # number of the contact set: changes so far
         self.elastic_energy = 0.0  # stretch, bend, tetrahedra, dampers and contact where E was last evaluated [J]
@@ -319,7 +319,7 @@ class StageEnergy:
         first, other = spring_keys(self.contacts, self.model.point_count)
         stretch = stretch[held]
         stored = 0.5 * float(np.einsum("i,ij,ij->", self._contact_scale[held], stretch, stretch))
-        return FrictionSprings(first[held], other[held], stretch, self.contacts.contact_weight[held], stored)
+        return FrictionSprings(first[held], other[held], stretch, stored)
 
     def slip_velocities(self, x: FloatArray, time: float) -> FloatArray:
         """Slip velocities of contacts [m/s] at x, a time [s] after the substep's start; zero where they stick."""
@@ -352,7 +352,7 @@ class StageEnergy:
         """Update the contact weights of edges at the start of a substep at x; returns the change of the energy [J]."""
         if not np.array_equal(x, self.contacts.known_x):
             measure_all_edges(x, self.contacts)
-        if not self.contacts.update_contact_weights():
+        if not self.shares.renew(self.contacts):
             return 0.0
         before = self.elastic_energy
         self.set_contact_scale(body_scale, move)

@@ -27,7 +27,7 @@ def test_each_row_gets_the_spring_of_its_name(seed, stuck_count):
     if stuck_count:
         point[:2], other[:2] = (POINTS + EDGES - 1, POINTS - 1), (EDGES - 1, BODIES - 1)
     stretch = rng.standard_normal((stuck_count, 3))
-    stuck = FrictionSprings(point.astype(np.int32), other.astype(np.int32), stretch, np.ones(stuck_count), 0.0)
+    stuck = FrictionSprings(point.astype(np.int32), other.astype(np.int32), stretch, 0.0)
     now = np.full((80, 3), 7.0)
     transfer_friction(contacts, stuck, POINTS + EDGES, POINTS, now)
     known = {}

@@ -46,7 +46,7 @@ class PressedBalls:
         # half of the lowest points hold a stretched friction spring from before
         low = np.argsort(self.x[:n, 2])[:6].astype(np.int32)
         stretch = rng.normal(0, 1e-5, (6, 3)) * [1, 1, 0]
-        stuck = FrictionSprings(low, np.full(6, 2, np.int32), stretch, np.ones(6), 0.0)
+        stuck = FrictionSprings(low, np.full(6, 2, np.int32), stretch, 0.0)
         self.energy.start(start)
         self.energy.update_contacts(self.x, stuck)
         self.energy.set_contact_scale(self.scale, np.zeros(3))

@@ -121,8 +121,8 @@ def test_a_halved_step_is_as_good_as_short_steps(monkeypatch, damped):
     np.testing.assert_allclose(halved.positions[motion.points], motion.end, rtol=0, atol=1e-15)
 
 
-def test_a_damped_step_has_the_velocities_of_its_displacements(monkeypatch):
-    """Also where its stage has not converged: what its contacts would give then is no bound on what bodies gain."""
+def test_a_damped_step_that_does_not_converge_has_the_velocities_of_its_displacements(monkeypatch):
+    """Momenta by the impulses of its contacts would have no bound."""
     monkeypatch.setattr(ImplicitSolver, "_external_work", lambda self, motion, time: -math.inf)
     monkeypatch.setattr(implicit, "HALVINGS", 0)
     builder = ModelBuilder()
