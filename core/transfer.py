@@ -73,9 +73,9 @@ def _take_bonds(keyed: Keyed, old: Model, state: State, new: Model, same: list[t
         point[_points(old, was)], body[was] = np.arange(_points(new, now).start, _points(new, now).stop), now
 
     def kept(points: IntArray, bodies: IntArray) -> BoolArray:
-        owner = new.point_body[point[points[:, 0]]]
         known = (point[points] >= 0).all(axis=1) & (body[bodies] >= 0)
-        return known & new.plasticity.sticks[np.minimum(owner, new.membrane_count - 1)]
+        known[known] = new.plasticity.sticks[new.point_body[point[points[known, 0]]]]
+        return np.asarray(known)
 
     holds, parts = kept(keyed.bond_points, keyed.bond_body), kept(keyed.bond_broken[:, :1], keyed.bond_broken[:, 1])
     broken = keyed.bond_broken[parts]

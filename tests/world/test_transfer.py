@@ -118,6 +118,9 @@ def test_bonds_end_where_a_body_no_longer_sticks_or_is_gone():
     before = world.save()
     gone = taken(before, old, sticky(), [(0, 0), (1, 1)])
     assert len(gone.keyed.bond_points) == 0
+    rigid = ModelBuilder()
+    rigid.add_rigid("box", *shapes.box(0.3, 1))
+    assert len(taken(before, old, rigid.build(), []).keyed.bond_points) == 0
     half = taken(before, old, sticky(sticks=(True, False)), [(0, 0), (1, 1), (2, 2)]).keyed
     owner = old.point_body[half.bond_points[:, 0]]
     assert (owner == 1).all() and 0 < len(owner) < len(before.keyed.bond_points)
