@@ -29,7 +29,7 @@ from ..energy.gas import gas_law
 from ..jit import kernel
 from ..model import FloatArray, Model
 from ..options import MethodOptions
-from ..solvers.implicit.rigid_motion import rigid_motions
+from ..solvers.rigid_motion import rigid_motions
 
 
 class GasRules:

@@ -19,8 +19,8 @@ from ..extras import circles
 from ..model import BoolArray, FloatArray, Model
 from ..options import DEFAULTS, MethodOptions
 from ..solvers.explicit.arrays import RESUMES, STEP
-from ..solvers.implicit.rigid_motion import rigid_motions
 from ..solvers.kinematics import Motion
+from ..solvers.rigid_motion import rigid_motions
 from ..solvers.sequential.contact_phase import AT_SEARCH, begin, finish
 from ..solvers.sequential.solver import SequentialSolver
 from ..state import RigidMotion, State

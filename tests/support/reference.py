@@ -292,7 +292,7 @@ def brake(bodies, point, normal, impulse, strength, fall, known):
         for share in (0.0, 0.5, 0.5, 1.0):  # Runge-Kutta
             slopes.append(1.0 - strength / abs(known) * (after + share * step * slopes[-1]))
         after += step / 6.0 * (slopes[1] + 2.0 * slopes[2] + 2.0 * slopes[3] + slopes[4])
-    return (speed - after) / mobility, -abs(known)
+    return min((speed - after) / mobility, impulse), -abs(known)  # a contact never pulls
 
 
 def cut_impulses(contacts, inverse_mass, excess, time, agreed, passes, unsettled, vertex_count):

@@ -4,8 +4,8 @@ import numpy as np
 import shapes
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.contact.inverse_mass import InverseMass
-from softpressure_ext.core.solvers.implicit.rigid_motion import rigid_motions
 from softpressure_ext.core.solvers.pair_impulses import PairImpulses
+from softpressure_ext.core.solvers.rigid_motion import rigid_motions
 
 #: Kernel and twin do the same sums in another order.
 ROUNDING = 1e-11

@@ -1,9 +1,9 @@
 """Dissipation once in many steps: damping, damping of bodies that come to rest, and restitution below 1.
 
-The rules are those of `solvers/implicit/dissipation.py`, with the contact impulses since they were applied last. A
-stiff contact gives back the energy that a skin has stored whatever its own restitution is, so restitution brakes the
-vertices without contact, as a whole, while two bodies separate. A soft body is calm if its contacts support its weight
-and its centre hardly moves; the vibrations of its skin, which no contact damps, then get additional damping.
+Restitution is that of `solvers/restitution.py`, with the contact impulses since it was applied last. A stiff contact
+gives back the energy that a skin has stored whatever its own restitution is, so restitution brakes the vertices without
+contact, as a whole, while two bodies separate. A soft body is calm if its contacts support its weight and its centre
+hardly moves; the vibrations of its skin, which no contact damps, then get additional damping.
 """
 
 from math import exp
@@ -15,8 +15,8 @@ from ...contact.mixing import mixed
 from ...contact.restitution import bounce_strength
 from ...jit import lean_kernel
 from ...model import BoolArray, FloatArray, Model
-from ..implicit.dissipation import LEAST_UNTOUCHED, apply_restitution, relax_points
-from ..implicit.rigid_motion import rigid_motions
+from ..restitution import LEAST_UNTOUCHED, apply_restitution
+from ..rigid_motion import relax_points, rigid_motions
 from .arrays import Rigid
 from .carried import respin
 

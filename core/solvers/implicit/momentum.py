@@ -16,7 +16,8 @@ from ...jit import kernel
 from ...model import BoolArray, FloatArray, Model
 from ...state import RigidMotion
 from ..pair_impulses import PairImpulses
-from .rigid_motion import rigid_body_motions, rigid_motions, set_rigid_body_motions
+from ..rigid_motion import rigid_motions
+from .rigid_body_motion import rigid_body_motions, set_rigid_body_motions
 from .stage_energy import StageEnergy
 
 #: Speed below which a supported body may be at rest [m/s].

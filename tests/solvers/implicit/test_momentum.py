@@ -11,9 +11,9 @@ from softpressure_ext.core.solvers.implicit import momentum, newton, solver
 from softpressure_ext.core.solvers.implicit.impact import overshoot
 from softpressure_ext.core.solvers.implicit.momentum import MomentumBalance
 from softpressure_ext.core.solvers.implicit.newton import NewtonSettings
-from softpressure_ext.core.solvers.implicit.rigid_motion import rigid_motions
 from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
 from softpressure_ext.core.solvers.kinematics import Motion
+from softpressure_ext.core.solvers.rigid_motion import rigid_motions
 from softpressure_ext.core.state import RigidMotion, State
 from solver_scene import EXTRA_INERTIA, ROUNDING, Pairs, key_of, mobility_of, motions, parts, random_motion, row_of
 

@@ -1,37 +1,9 @@
-"""The rigid motion of a body as a row of 15 numbers; of a membrane, the one with its momentum and angular momentum.
+"""The rigid motion of a body as a row of 15 numbers; of a soft body, the one with its momentum and angular momentum.
 
 Centre [m], velocity [m/s], angular velocity [1/s], inverse inertia [1/(kg m^2)] as xx, yy, zz, xy, xz, yz.
 """
 
-import numpy as np
-
-from ...bodies.rigid.motion import turned_tensors
-from ...jit import kernel
-from ...model import FloatArray, RigidBodies
-from ...state import RigidMotion
-
-
-def rigid_body_motions(rigid: RigidMotion, bodies: RigidBodies, motion: FloatArray) -> None:
-    """Rows of the rigid bodies, shape (rigid_count, 15)."""
-    if len(motion) == 0:
-        return
-    inverse = np.empty((len(motion), 3, 3))
-    turned_tensors(rigid.pose, bodies.inverse_inertia, inverse)
-    motion[:, :3] = rigid.pose[:, :3]
-    motion[:, 3:6] = rigid.velocity
-    motion[:, 6:9] = np.einsum("bij,bj->bi", inverse, rigid.angular_momentum)
-    for column, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)), start=9):
-        motion[:, column] = inverse[:, i, j]
-
-
-def set_rigid_body_motions(motion: FloatArray, bodies: RigidBodies, rigid: RigidMotion) -> None:
-    """Give rigid bodies the velocities and angular velocities of their rows."""
-    if len(motion) == 0:
-        return
-    inertia = np.empty((len(motion), 3, 3))
-    turned_tensors(rigid.pose, bodies.inertia, inertia)
-    rigid.velocity[:] = motion[:, 3:6]
-    rigid.angular_momentum[:] = np.einsum("bij,bj->bi", inertia, motion[:, 6:9])
+from ..jit import kernel
 
 
 @kernel
@@ -83,3 +55,42 @@ def rigid_motions(x, v, mass, body_point_start, motion):
         row[7] = ixy * lx + iyy * ly + iyz * lz
         row[8] = ixz * lx + iyz * ly + izz * lz
         row[9], row[10], row[11], row[12], row[13], row[14] = ixx, iyy, izz, ixy, ixz, iyz
+
+
+@kernel
+def point_velocity(motion, body, px, py, pz):
+    """Velocity of a body's rigid motion at a point."""
+    row = motion[body]
+    rx, ry, rz = px - row[0], py - row[1], pz - row[2]
+    return (
+        row[3] + row[7] * rz - row[8] * ry,
+        row[4] + row[8] * rx - row[6] * rz,
+        row[5] + row[6] * ry - row[7] * rx,
+    )
+
+
+@kernel
+def angular_response(motion, body, px, py, pz, nx, ny, nz):
+    """Change of angular velocity by a unit impulse n at p, and the resulting change of velocity along n at p."""
+    row = motion[body]
+    rx, ry, rz = px - row[0], py - row[1], pz - row[2]
+    tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
+    wx = row[9] * tx + row[12] * ty + row[13] * tz
+    wy = row[12] * tx + row[10] * ty + row[14] * tz
+    wz = row[13] * tx + row[14] * ty + row[11] * tz
+    return wx, wy, wz, tx * wx + ty * wy + tz * wz
+
+
+@kernel
+def relax_points(x, v, first, last, row, share, pinned):
+    """Scale velocities of the points first .. last - 1 relative to a rigid motion by `share` [1]."""
+    for i in range(first, last):
+        if pinned[i]:
+            continue
+        rx, ry, rz = x[i, 0] - row[0], x[i, 1] - row[1], x[i, 2] - row[2]
+        sx = row[3] + row[7] * rz - row[8] * ry
+        sy = row[4] + row[8] * rx - row[6] * rz
+        sz = row[5] + row[6] * ry - row[7] * rx
+        v[i, 0] = sx + share * (v[i, 0] - sx)
+        v[i, 1] = sy + share * (v[i, 1] - sy)
+        v[i, 2] = sz + share * (v[i, 2] - sz)
