@@ -60,6 +60,8 @@ class ContactSearch:
         self._rim = rim_normals(model)
         self._wrong = WrongSide(model)
         self._own = SelfPairs(model, self._trees, self._features)
+        if not among_moving:
+            self._own.bodies = self._own.bodies[:0]
         self._own_reach = np.zeros(body_count)
         self._own_searched = np.zeros((point_count, 3))
         self._own_pairs = (np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int32))

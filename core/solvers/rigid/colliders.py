@@ -18,10 +18,10 @@ SPECULATION = 1.5
 
 
 class ColliderContacts:
-    """The contact set of a model's rigid bodies with its colliders, for steps of one length [s]."""
+    """The contact set of a model's rigid bodies with its colliders, for steps of a length [s]."""
 
     def __init__(self, model: Model, step_time: float, counts: Counts) -> None:
-        self._model, self._time, self._counts = model, step_time, counts
+        self._model, self.step_time, self._counts = model, step_time, counts
         self._search = ContactSearch(model, among_moving=False)
         self.contacts = Contacts(model.moving_point_count)
         self.speculation = np.zeros(model.rigid_count)  # beyond the thickness [m]
@@ -52,7 +52,10 @@ class ColliderContacts:
         self._left_out[:] = False
         self._above = np.zeros(0, np.int8)
         self._followed = None
-        self._search.list_wrong_side(state.wrong_side[:, :2], np.sign(state.wrong_side[:, 2]).astype(np.int8))
+        model, listed = self._model, state.wrong_side
+        body, other = model.point_body[listed[:, 0]], listed[:, 1]
+        listed = listed[np.minimum(body, other) >= model.membrane_count]
+        self._search.list_wrong_side(listed[:, :2], np.sign(listed[:, 2]).astype(np.int8))
 
     def fastest(self, v: FloatArray) -> float:
         """Speed of the fastest point of a collider [m/s], from the velocities of all points."""
@@ -73,14 +76,14 @@ class ColliderContacts:
         if model.body_count == model.moving_count:
             return supported, shaken
         left_out = resting if given == 0.0 else np.zeros_like(resting)
-        move = self._time * (speed + given + self._time * float(np.linalg.norm(model.gravity)))
+        move = self.step_time * (speed + given + self.step_time * float(np.linalg.norm(model.gravity)))
         self.speculation = SPECULATION * move
         ahead = np.zeros(model.body_count)
         ahead[first : model.moving_count] = self.speculation
         is_seen = self._search.others_valid(x, ahead)
         listed = self.follow(x, is_seen)
         if listed or (self._left_out & ~left_out).any() or not is_seen:
-            reach = np.full(model.body_count, REACH_STEPS * self._time * given)
+            reach = np.full(model.body_count, REACH_STEPS * self.step_time * given)
             reach[first : model.moving_count] = REACH_STEPS * move + REACH * model.rigid.radius + self.speculation
             self._left_out = left_out.copy()
             self._look(x, reach)
@@ -118,8 +121,10 @@ class ColliderContacts:
         """Search at x for pairs within the bodies' reach [m], and store on which side of a collider they are."""
         model, contacts = self._model, self.contacts
         nowhere = np.zeros(model.body_count, dtype=bool)
+        nowhere[: model.membrane_count] = True
         nowhere[model.membrane_count : model.moving_count] = self._left_out
         self._search.search(x, reach, contacts, left_out=nowhere)
+        self._search.reach[: model.membrane_count] = np.inf  # soft bodies take no part
         self._thickness = contacts.thickness[: contacts.count].copy()
         self._above = np.zeros(contacts.edge_start, np.int8)
         self._counts.contact_searches += 1

@@ -108,9 +108,8 @@ def test_crossed_boxes_part_within_a_second_and_keep_momentum():
     for _ in range(60):
         run(world, 1.0 / 60.0)
         fastest = max(fastest, np.abs(velocity(world, 0)).max())
-    assert (
-        world._solver._pairs.manifolds.count.sum() == 0 or world._solver._rows.gap[: world._solver._count].min() > -1e-5
-    )
+    contacts = world._solver._contacts
+    assert contacts.pairs.manifolds.count.sum() == 0 or contacts.rows.gap[: contacts.count].min() > -1e-5
     assert fastest < 0.05  # the push leaves no speed behind
     np.testing.assert_allclose(momentum(world), 0.0, atol=1e-12)
     np.testing.assert_allclose(angular_momentum(world), 0.0, atol=1e-12)
@@ -220,8 +219,8 @@ def test_a_pile_stays_above_the_floor_and_apart():
     for _ in range(180):
         run(world, 1.0 / 60.0)
         assert min(world.rigid_positions(k)[:, 2].min() for k in range(6)) > 0.0
-        solver = world._solver
-        deepest = min(deepest, solver._rows.gap[: solver._count].min(initial=0.0))
+        contacts = world._solver._contacts
+        deepest = min(deepest, contacts.rows.gap[: contacts.count].min(initial=0.0))
     # gaps count from half the thickness of both: nothing crosses
     assert deepest > -THICKNESS
 
