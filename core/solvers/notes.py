@@ -23,11 +23,7 @@ class Reason(Enum):
     SELF_CROSSING = "its surface crosses itself; vertices behind are moved back", ("vertex", "vertices")
     STAY_CROSSED = "surfaces that could not be moved apart; vertices behind do not collide", ("vertex", "vertices")
     ATTACHED = "they are attached to each other", ("vertex", "vertices")
-    KEPT_APART = "impulses kept surfaces that would have met apart", ("contact", "contacts")
-    MOVED_AS_ONE = (
-        "impulses did not keep surfaces apart; vertices in contact moved as one rigid zone",
-        ("contact", "contacts"),
-    )
+    KEPT_APART = "their motion was limited where surfaces would have met", ("contact", "contacts")
     NO_ROOM = "pins or colliders close in and leave no room; nothing keeps the surfaces apart", ("contact", "contacts")
     FILTERED = "Newton steps were filtered, because surfaces would have met", ("Newton step", "Newton steps")
     FAST = "bodies are so fast that they might pass each other in a step of full length", ("step", "steps")

@@ -118,7 +118,7 @@ def test_colliders_that_close_in_leave_no_room(solver):
         if frame == 1:
             assert world.reports()[0].reasons == ()
     named = {(finding.reason, finding.bodies) for finding in world.reports()[0].reasons}
-    assert {(Reason.MOVED_AS_ONE, (0, 1)), (Reason.MOVED_AS_ONE, (0, 2))} <= named
+    assert {(Reason.KEPT_APART, (0, 1)), (Reason.KEPT_APART, (0, 2))} <= named
     assert {(Reason.NO_ROOM, (0, 1)), (Reason.NO_ROOM, (0, 2))} <= named
 
 

@@ -16,10 +16,10 @@ from .shape import Shape
 SOFT, RIGID, GIVEN = range(3)
 # Places in `steps.Run.state`
 AGE, SPAN, STEP, LACKS_ROOM, RESUMES, CARRIED_COUNT = range(6)  # steps of the epoch so far and planned, of the run
-SEARCHES, EARLY, RENEWED, MENDED, JOINED, STALLS, PRESSING, CANDIDATES = range(6, 14)  # counts
+SEARCHES, EARLY, RENEWED, LIMITED, STALLS, PRESSING, CANDIDATES = range(6, 13)  # counts
 # Whether this is the run's first frame, in which contacts may start without a gap; whether a patch of a soft body
 # strayed too far in the last drift
-STARTS, FAR = range(14, 16)
+STARTS, FAR = range(13, 15)
 # Kinds of jobs of a step's team: rows of forces, velocities from them, positions, margins and frames of patches
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 

@@ -1,4 +1,4 @@
-"""An attempt of a step under the guarantee that nothing crosses: drift, verify, mend; and the search that comes before.
+"""An attempt of a step under the guarantee that nothing crosses: drift, verify, limit; and the search before it.
 
 `settle_step` of `steps.py` repeats it for explicit steps, `settle` of `sequential/contact_phase.py` for substeps whose
 contacts are constraints.
@@ -19,8 +19,7 @@ from .arrays import (
     DRIFT,
     EARLY,
     FAR,
-    JOINED,
-    MENDED,
+    LIMITED,
     RIGID,
     SEARCHES,
     SOFT,
@@ -33,16 +32,15 @@ from .arrays import (
 from .carried import begin_flight, place_all, place_point, rigid_deviation, try_move
 from .closest import near_edges, near_triangles
 from .epochs import epoch, plan, widen
-from .failures import BY_IMPULSES, BY_ZONES, NOT_AT_ALL, note_failures
-from .mend import mend
+from .failures import KEPT_APART, NO_ROOM, note_failures
+from .motion_limit import APART, STAY, TOGETHER, limit_motion, stop_all
 from .press import prepare
 from .renew import renew_failed
 from .search import find_candidates
 from .touching import orient_touching
-from .zones import share_motion
 
-#: Attempts of search and mending in one step; in the second half of them bodies in contact move as one.
-MOST_ATTEMPTS = 40
+#: Attempts of search and limit in one step: from the first one on what fails moves as one, from the second it stays.
+FROM_TOGETHER, FROM_STAY, MOST_ATTEMPTS = 8, 12, 40
 #: What comes of an attempt.
 ACCEPTED, AGAIN, OUTDATED = range(3)
 
@@ -107,11 +105,11 @@ def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
 
 
 @lean_kernel
-def try_step(contact, planes, x, y, velocity, velocity_rows, h, attempt, mends):
-    """Drift from x to y and verify; mend the velocities if a plane does not separate its sides any more.
+def try_step(contact, planes, x, y, velocity, velocity_rows, h, attempt, limits):
+    """Drift from x to y and verify; limit the velocities if a plane does not separate its sides any more.
 
     Returns what comes of it: ACCEPTED; AGAIN, as velocities have changed; or OUTDATED: a patch exceeds the
-    slack of its predicted flight, or a plane fails and the step does not `mends`, so that a search is needed. A
+    slack of its predicted flight, or a plane fails and the step `limits` nothing, so that a search is needed. A
     deviation in the first step of an epoch counts for the next one, too: the new flight is made for a step that is
     known, so nothing deviates in it.
     """
@@ -130,25 +128,24 @@ def try_step(contact, planes, x, y, velocity, velocity_rows, h, attempt, mends):
     failed += guarantee.verify(y, contact.sides, count[3], True)
     if failed == 0 or renew_failed(contact, x, y) == 0:
         return ACCEPTED
-    if not mends:
+    if not limits:
         return OUTDATED
-    state[MENDED] += 1
-    late = attempt - MOST_ATTEMPTS // 2
-    if late < 0 and mend(contact, x, y, velocity, h):
-        note_failures(contact, BY_IMPULSES)
-    else:
-        state[JOINED] += 1
-        note_failures(contact, BY_ZONES)
-        share_motion(contact, x, y, velocity, h, late >= 0, late > 0)
+    state[LIMITED] += 1
+    note_failures(contact, KEPT_APART)
+    how = APART if attempt < FROM_TOGETHER else (TOGETHER if attempt < FROM_STAY else STAY)
+    if not limit_motion(contact, x, y, velocity, h, how):
+        note_failures(contact, NO_ROOM)
+        return ACCEPTED
     hold_in_plane(planes.pairs, planes.normal, velocity_rows)
     return AGAIN
 
 
 @lean_kernel
-def note_stall(contact):
-    """Report a step that no attempt has mended: what is given leaves no room."""
+def stand_still(contact, x, y, velocity, h):
+    """Let all that is free stay at x, and report what given points leave no room: no attempt has settled the step."""
     contact.run.state[STALLS] += 1
-    note_failures(contact, NOT_AT_ALL)
+    stop_all(contact, x, y, velocity, h)
+    note_failures(contact, NO_ROOM)
 
 
 @lean_kernel

@@ -22,8 +22,8 @@ from .arrays import (
 )
 from .clearance import measure_clearance
 from .layout import Numbering, Patches
+from .motion_limit import ISLAND_SIZE
 from .shape import shape_of
-from .zones import ZONE_SIZE
 
 #: Capacity for candidates and contacts at the start; it doubles when it is used up.
 START_ROOM = 16_384
@@ -39,10 +39,11 @@ class Run(NamedTuple):
     fitted: IntArray  # int64, scratch, shape (body_count,)
     shift: FloatArray  # scratch, shape (4,)
     head: IntArray  # int64, scratch, shape (point_count,)
-    following: IntArray  # int64, scratch, shape (8 * contact capacity,)
-    queue: IntArray  # int64, scratch, shape (2 * contact capacity,)
-    waits: BoolArray  # scratch, shape (2 * contact capacity,)
-    zones: FloatArray  # scratch, see `zones.py`
+    following: IntArray  # int64, scratch, shape (contact capacity,)
+    joined: IntArray  # int64, scratch: contacts of islands, shape (2 * contact capacity,)
+    is_joined: BoolArray  # scratch: which these are, shape (2 * contact capacity,)
+    planes: FloatArray  # scratch: where each of them is divided [m], shape (2 * contact capacity,)
+    islands: FloatArray  # scratch, see `motion_limit.py`
     spares: IntArray  # int64, scratch, shape (spare capacity,)
     carried: IntArray  # int64: points of rigid and moving given bodies that are part of a contact
     scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
@@ -51,13 +52,13 @@ class Run(NamedTuple):
     given_start: FloatArray  # where points are when the run of steps starts [m], flat
     pinned: IntArray  # int64, pinned points
     pinned_velocity: FloatArray  # [m/s], shape (pinned_count, 3)
-    failures: IntArray  # int64: contacts per pair that the guarantee rejected, see `failures.py`, (3, bodies, bodies)
+    failures: IntArray  # int64: contacts per pair that the guarantee rejected, see `failures.py`, (2, bodies, bodies)
     least_share: FloatArray  # least share of a step after which each pair would have met, shape (bodies, bodies)
     team: Words  # see `team.py`
 
 
 class ContactSet(NamedTuple):
-    """The contact set: data of search, verification and mending."""
+    """The contact set: data of search, verification and motion limit."""
 
     bodies: Bodies
     points: Points
@@ -103,7 +104,10 @@ def with_room(contact: ContactSet, room: int) -> ContactSet:
         corners=contacts_of(room),
         sides=contacts_of(room),
         run=contact.run._replace(
-            following=np.zeros(8 * room, np.int64), queue=np.zeros(2 * room, np.int64), waits=np.zeros(2 * room, bool)
+            following=np.zeros(room, np.int64),
+            joined=np.zeros(2 * room, np.int64),
+            is_joined=np.zeros(2 * room, bool),
+            planes=np.zeros(2 * room),
         ),
     )
 
@@ -115,15 +119,16 @@ def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
     number = np.maximum(np.bincount(model.surfaces.edge_body, minlength=model.body_count), 1)
     mean_edge = np.bincount(model.surfaces.edge_body, length, model.body_count) / number
     return Run(
-        state=np.zeros(16, np.int64),
+        state=np.zeros(15, np.int64),
         found=np.zeros(4, np.int64),
         fitted=np.zeros(model.body_count, np.int64),
         shift=np.zeros(4),
         head=np.zeros(count, np.int64),
-        following=np.zeros(8 * START_ROOM, np.int64),
-        queue=np.zeros(2 * START_ROOM, np.int64),
-        waits=np.zeros(2 * START_ROOM, bool),
-        zones=np.zeros(ZONE_SIZE * count),
+        following=np.zeros(START_ROOM, np.int64),
+        joined=np.zeros(2 * START_ROOM, np.int64),
+        is_joined=np.zeros(2 * START_ROOM, bool),
+        planes=np.zeros(2 * START_ROOM),
+        islands=np.zeros(ISLAND_SIZE * count),
         spares=np.zeros(2 * SPARE_ROOM, np.int64),
         carried=np.zeros(count, np.int64),
         scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
@@ -132,7 +137,7 @@ def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
         given_start=np.zeros(4 * count),
         pinned=numbering.place[pinned].astype(np.int64),
         pinned_velocity=np.zeros((len(pinned), 3)),
-        failures=np.zeros((3, model.body_count, model.body_count), np.int64),
+        failures=np.zeros((2, model.body_count, model.body_count), np.int64),
         least_share=np.ones((model.body_count, model.body_count)),
         team=team_of_one(),
     )

@@ -6,8 +6,8 @@ Written only where `verify.py` rejects a step, so a step that is accepted at onc
 from ...jit import lean_kernel
 from .verify import fails
 
-#: How a step of a pair was settled, the first index of `Run.failures`: impulses; rigid zones; not at all.
-BY_IMPULSES, BY_ZONES, NOT_AT_ALL = range(3)
+#: What was done about a pair, the first index of `Run.failures`: its motion was limited; given points left no room.
+KEPT_APART, NO_ROOM = range(2)
 
 
 @lean_kernel

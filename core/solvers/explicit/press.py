@@ -253,7 +253,7 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
         pressing += 1
         jx, jy, jz = size * nx, size * ny, size * nz
         speed = size * inverse_mass
-        if is_aligned or not push_apart(velocity, x, contacts, c, load4(contacts.weight, 4 * c), speed, points):
+        if is_aligned or not push_apart(velocity, x, contacts, c, load4(contacts.weight, 4 * c), speed, points, False):
             push(velocity, contacts, c, jx, jy, jz)
         if contacts.carried[c]:
             push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)

@@ -30,7 +30,7 @@ from .arrays import (  # fmt: skip
     AGE,
     CARRIED_COUNT,
     LACKS_ROOM,
-    MENDED,
+    LIMITED,
     PRESSING,
     RESUMES,
     SEARCHES,
@@ -44,7 +44,7 @@ from .carried import place_all, start_bodies
 from .contact_set import contact_set, with_room
 from .dissipation import LEAST_STEPS, LOSS_TIME, losses_of
 from .exchange import fall_free, note_touching, read_points, write_points
-from .failures import BY_IMPULSES, BY_ZONES, NOT_AT_ALL
+from .failures import KEPT_APART, NO_ROOM
 from .glue import glue_of
 from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
@@ -64,7 +64,7 @@ FIRST_SPAN, FIRST_SLACK = 4, 0.25
 #: Steps that are shorter than at rest by less than this share are not told of.
 TOLD_EXCESS = 0.1
 #: What the guarantee of `verify.py` did, as a reason in reports.
-GUARANTEED = {BY_IMPULSES: Reason.KEPT_APART, BY_ZONES: Reason.MOVED_AS_ONE, NOT_AT_ALL: Reason.NO_ROOM}
+GUARANTEED = {KEPT_APART: Reason.KEPT_APART, NO_ROOM: Reason.NO_ROOM}
 
 
 class ExplicitSolver:
@@ -171,7 +171,7 @@ class ExplicitSolver:
     def _rejected(self) -> int:
         """How often the guarantee rejected a step since the start: else there is nothing new in `Run.failures`."""
         state = self._scene.contact.run.state
-        return int(state[MENDED] + state[STALLS])
+        return int(state[LIMITED] + state[STALLS])
 
     def contact_forces(self) -> FloatArray:
         """See `choice.Solver`."""

@@ -4,7 +4,7 @@
 2. Contact impulses on v, one contact after the other.
 3. If the epoch is over: a new search from here, so that these impulses are part of the predicted flight.
 4. Drift: y = x + h v. If a patch deviates from its flight by more than its slack: a search at once.
-5. Verify that the planes of all contacts still separate their sides at y; else mend the velocities, and drift again.
+5. Verify that the planes of all contacts still separate their sides at y; else limit the velocities, and drift again.
 6. x becomes y.
 """
 
@@ -16,7 +16,7 @@ from ...simd import triple
 from ...team import block_of, claim, done, has_part, kind_of
 from . import verify as guarantee
 from .arrays import AGE, DRIFT, KICK, LACKS_ROOM, MARGINS, PRESSING, RESUMES, ROWS, SPAN, STEP
-from .attempt import ACCEPTED, MOST_ATTEMPTS, OUTDATED, drift_group, note_stall, search, try_step
+from .attempt import ACCEPTED, MOST_ATTEMPTS, OUTDATED, drift_group, search, stand_still, try_step
 from .carried import accept as accept_bodies
 from .carried import fall
 from .contact_set import ContactSet
@@ -55,14 +55,14 @@ def kick(skins, points, rigid, run, x, velocity, h, damping, gx, gy, gz, scratch
 
 @lean_kernel
 def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
-    """Drift, search, verify and mend until the step is accepted; False if a search exceeds the capacity."""
+    """Drift, search, verify and limit until the step is accepted; False if a search exceeds the capacity."""
     for attempt in range(MOST_ATTEMPTS):
         outcome = try_step(contact, planes, x, y, velocity, velocity_rows, h, attempt, True)
         if outcome == ACCEPTED:
             return True
         if outcome == OUTDATED and not search(contact, x, velocity, h):
             return False
-    note_stall(contact)
+    stand_still(contact, x, y, velocity, h)
     return True
 
 

@@ -3,15 +3,14 @@
 A normal n separates two convex primitives where sep = min over A of n . x - max over B of n . x > 0. Where that holds
 at both ends of a step, and points move straight in between, they never touch. A step that would end nearer than a tenth
 of the distance to keep, and nearer than nine tenths of where it began, gets another plane if one separates both sides
-at both ends. Otherwise it is mended: by inelastic impulses (`mend.py`), and where these do not converge by rigid zones
-(`zones.py`).
+at both ends. Otherwise its motion is limited (`motion_limit.py`).
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import lane, load4, store4, sum_spread, transposed
 from .shape import LEAST_SHARE
 
-#: Largest decrease of a separation in a step, as a share of it: mending then converges in few sweeps.
+#: Largest decrease of a separation in a step, as a share of it: limits aim at none, so rounding does not matter.
 SPENT_SHARE = 0.1
 #: Least length of the mean of two unit normals for it to be used as a normal.
 LEAST_LENGTH = 0.1
@@ -37,7 +36,7 @@ def separation(s, are_edges):
 
 @lean_inline_kernel
 def least_separation(contacts, c):
-    """Separation that mending aims at for contact c [m]."""
+    """Separation that limits aim at for contact c [m]."""
     return min(LEAST_SHARE * contacts.reach[c], contacts.gap[4 * c + 1])
 
 
@@ -82,7 +81,7 @@ def separate(x, y, contacts, c, other, q, are_edges):
         contacts.normal[4 * c + 2] = nz / length
         before = separation(projections(x, contacts, c), are_edges)
         after = separation(projections(y, contacts, c), are_edges)
-        if before > 0.0 and after >= least:  # where it is mended all the same, standing still must do
+        if before > 0.0 and after >= least:  # where it is limited all the same, standing still must do
             contacts.gap[4 * c + 1], contacts.gap[4 * c + 3] = before, after
             return True
     contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2] = ax, ay, az

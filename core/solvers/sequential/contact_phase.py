@@ -3,7 +3,7 @@
 1. Contacts with friction, on velocities                                                        `contacts.py`
 2. Epoch of contacts over: search from x, with these velocities as flight, and contacts once more.
 3. The guarantee of `explicit/attempt.py`: y = x + h v is searched again where it exceeds the slack of the predicted
-   flight, and mended where a frozen plane does not separate any more.
+   flight, and limited where a frozen plane does not separate any more.
 4. Restitution of rigid bodies, velocities beyond those that move them, dissipation. y becomes x.
 """
 
@@ -17,7 +17,7 @@ from ...model import BoolArray, FloatArray, Model
 from ...simd import load4, store4
 from ..explicit import carried
 from ..explicit.arrays import AGE, LACKS_ROOM, PRESSING, RESUMES, SPAN, STEP  # fmt: skip
-from ..explicit.attempt import ACCEPTED, MOST_ATTEMPTS, OUTDATED, note_stall, search, try_step
+from ..explicit.attempt import ACCEPTED, MOST_ATTEMPTS, OUTDATED, search, stand_still, try_step
 from ..explicit.contact_set import START_ROOM, ContactSet
 from ..explicit.dissipation import Dissipation, brake, damp
 from ..explicit.epochs import plan
@@ -142,11 +142,11 @@ def apply_contacts(phase, x, velocity, velocity_rows, h):
 
 @lean_kernel
 def settle(phase, x, y, velocity, velocity_rows, h):
-    """Contacts, with searches and mending until the substep is accepted; False if a search exceeds the capacity.
+    """Contacts, with searches and limits until the substep is accepted; False if a search exceeds the capacity.
 
     The impulses of the contacts of an epoch that is over are part of the flight that the next one predicts. If a point
     exceeds the slack, or no plane separates a contact of an earlier substep, there is one more search from x, and
-    contacts start afresh. New contacts that end too near are mended.
+    contacts start afresh. New contacts that end too near are limited.
     """
     contact = phase.contact
     run = contact.run
@@ -172,7 +172,7 @@ def settle(phase, x, y, velocity, velocity_rows, h):
             if not renew(phase, x, velocity, h):
                 return False
             apply_contacts(phase, x, velocity, velocity_rows, h)
-    note_stall(contact)
+    stand_still(contact, x, y, velocity, h)
     return True
 
 
