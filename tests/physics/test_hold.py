@@ -31,7 +31,7 @@ def settled(world, seconds):
     for _ in range(round(seconds * world.frame_rate)):
         world.advance_frame()
         validated(
-            "(p + pa) V / nRT - 1 of a ball on a floor", room="solvers/implicit", measured=gas_law_error(world, gas),
+            "(p + pa) V / nRT - 1 of a ball on a floor", room="solvers/explicit", measured=gas_law_error(world, gas),
             expected=0.0, abs=1e-12, source="ideal gas", reason="rounding",
         )  # fmt: skip
         assert lowest(world) > 0.0
@@ -52,12 +52,12 @@ def test_hold(ball, subdivisions):
     world = settled(ball_world(ball, subdivisions, drop=0.001 * ball.radius, **LIVELY), 2.0)
     found = world.diagnostics().bodies[0]
     validated(
-        "V / V0 of a ball on a floor", room="solvers/implicit", measured=found.volume_ratio, expected=ball.volume_ratio,
+        "V / V0 of a ball on a floor", room="solvers/explicit", measured=found.volume_ratio, expected=ball.volume_ratio,
         abs=0.005, source="(1 + ε)³ with p r (1 + ε)² / 2 = 1.5 Y ε",
         reason="the closed form knows neither the facets nor the weight: 0.001 each",
     )  # fmt: skip
     validated(
-        "gauge pressure of a ball on a floor", room="solvers/implicit", measured=found.gauge_pressure, unit="Pa",
+        "gauge pressure of a ball on a floor", room="solvers/explicit", measured=found.gauge_pressure, unit="Pa",
         expected=(ball.gauge_pressure + AMBIENT) / ball.volume_ratio - AMBIENT, rel=0.02,
         source="(p + pa) / (1 + ε)³ - pa", reason="0.1 % of the volume are 0.1 % of p + pa, more of p",
     )  # fmt: skip
@@ -82,7 +82,7 @@ def test_a_ball_on_one_vertex_does_not_begin_to_sway():
     alone = MethodOptions(step_error=0.0)  # every substep by itself: longer steps damp such a motion
     start, end = [], []
     for seed in range(5):
-        world = nudged(World(model, frame_rate=60.0, substeps=4, threads=1, options=alone, solver="IMPLICIT"), seed)
+        world = nudged(World(model, frame_rate=60.0, substeps=4, threads=1, options=alone, solver="EXPLICIT"), seed)
         speeds = []
         for _ in range(30):
             world.advance_frame()
@@ -129,7 +129,7 @@ def test_contact_patch_times_gauge_pressure_is_the_weight():
     # Half of the outermost ring is 10 % of the area, of which counting by thirds leaves a few; the skin of the patch
     # itself, 3 % of the weight, lies on the floor without any pressure.
     validated(
-        "contact patch times gauge pressure", room="solvers/implicit", measured=patch * found.gauge_pressure,
+        "contact patch times gauge pressure", room="solvers/explicit", measured=patch * found.gauge_pressure,
         expected=ball.mass * GRAVITY, unit="N", rel=0.05, source="weight m g",
         reason="a few % of the patch's outermost ring; the patch's own skin, 3 % of the weight, lies on the floor",
     )  # fmt: skip

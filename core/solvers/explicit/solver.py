@@ -79,8 +79,9 @@ class ExplicitSolver:
         """`plan`: of the steps, if it is not to be made from the model and the options."""
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
-        if missing := unsupported(model, options):
-            raise ParameterError(f"{missing}; the method EXPLICIT does not know that yet. Choose AUTO or IMPLICIT.")
+        missing, remedy = unsupported(model, options)
+        if missing:
+            raise ParameterError(f"{missing}; the method EXPLICIT does not know that. {remedy}")
         self.model, self.substep_time, self.counts = model, substep_time, Counts()
         self._untouching = model.ignores
         self._numbering, patches = lay_out(model)
