@@ -57,6 +57,11 @@ class ContactSearch:
         self._suspended = np.zeros(body_count, bool)
 
     @property
+    def reach(self) -> FloatArray:
+        """Displacement of each body's points that needs no new search [m], shape (body_count,)."""
+        return self._reach
+
+    @property
     def wrong_side_pairs(self) -> NDArray[np.int32]:
         """(point, body) pairs whose point lies behind the body's surface, maybe its own, sorted, shape (n, 2)."""
         return self._wrong.pairs
