@@ -185,7 +185,7 @@ def equilibrium(gas):
     return 0.5 * (RADIUS + math.sqrt(RADIUS**2 + 12.0 * gas / stiffness))
 
 
-@pytest.mark.parametrize("solver, substeps", [("RK4", 20), ("EXPLICIT", 4), ("EXPLICIT", 1), ("IMPLICIT_MESIT", 40)])
+@pytest.mark.parametrize("solver, substeps", [("RK4", 20), ("EXPLICIT", 1), ("IMPLICIT_MESIT", 40)])
 def test_gas_that_is_let_out_while_it_runs_leaves_the_radius_of_the_closed_form(solver: str, substeps: int) -> None:
     """Mesit, figure 5: 700 to 100 mol."""
     world = World(icosahedron(700.0, damping=10.0), frame_rate=60.0, substeps=substeps, solver=solver, threads=1)

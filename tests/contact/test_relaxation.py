@@ -97,7 +97,7 @@ def test_bodies_over_a_floor_come_apart(other, solver):
         assert fastest(world) < 5.0
 
 
-@pytest.mark.parametrize(("solver", "most"), [("EXPLICIT", 0.1), ("EXPLICIT", 0.005), ("XPBD", 0.005)])
+@pytest.mark.parametrize(("solver", "most"), [("EXPLICIT", 0.1), ("XPBD", 0.005)])
 def test_what_is_wedged_between_walls_is_dented(solver, most):
     """A ball of 0.4 m between walls that are 0.3 m apart: no shift frees it.
 
