@@ -27,7 +27,7 @@ def test_a_hanging_bar_is_stretched_by_its_weight(kind, size):
         mesh, floor=False, cell_size=size, kind=kind, density=density, modulus=modulus, poisson_ratio=0.3, pinned=top,
         damping=30.0, frame_rate=24.0, substeps=2,
     )  # fmt: skip
-    run(world, 24)
+    run(world, 72)  # damping acts on a fifth of this motion alone: the rest is that of a rigid body
     expected = density * 9.81 * length**2 / (2.0 * modulus)
     low = world.positions(0)[:, 2].min()
     validated(
@@ -111,11 +111,11 @@ def test_free_flight_keeps_momentum(solver):
     now, turned = lattice_momentum(world)
     validated(
         "momentum of a solid in flight", room="bodies/lattice", measured=now, expected=push, unit="kg m/s",
-        abs=1e-6 * np.abs(push).max(), source="conserved", reason="what Newton's method and sweeps leave",
+        abs=1e-6 * np.abs(push).max(), source="conserved", reason="what sweeps leave",
     )  # fmt: skip
     validated(
         "angular momentum of a solid in flight", room="bodies/lattice", measured=turned, expected=turn, unit="kg m²/s",
-        abs=1e-6 * np.abs(turn).max(), source="conserved", reason="what Newton's method and sweeps leave",
+        abs=1e-6 * np.abs(turn).max(), source="conserved", reason="what sweeps leave",
     )  # fmt: skip
 
 
