@@ -1,7 +1,6 @@
 """`FrameCache`: simulated frames, in memory and on disk."""
 
 import contextlib
-import dataclasses
 import json
 import math
 import os
@@ -13,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import CacheError
-from .solvers.automatic import Choice
 
 #: Raised when the layout of the file changes; files of another number are refused.
 FORMAT_VERSION = 1
@@ -39,8 +37,6 @@ class FrameCache:
         Names the shapes at the first frame, likewise.
     start_names
         Digests of the bodies and colliders of the first frame, in the order of the state; empty if unknown.
-    choice
-        Choice of the run; None if its method has none.
     holds_forces
         Whether each frame has the contact forces on the vertices, too.
     """
@@ -54,7 +50,6 @@ class FrameCache:
         input_fingerprint: str = "",
         start_fingerprint: str = "",
         start_names: Sequence[str] = (),
-        choice: Choice | None = None,
         holds_forces: bool = False,
     ) -> None:
         self.first_frame = int(first_frame)
@@ -63,7 +58,6 @@ class FrameCache:
         self.input_fingerprint = input_fingerprint
         self.start_fingerprint = start_fingerprint
         self.start_names = tuple(start_names)
-        self.choice = choice
         self.holds_forces = holds_forces
         #: Frame at which each triangle of a body tore, as `NEVER` where it did not, by the number of the body.
         self.torn: dict[int, NDArray[np.int32]] = {}
@@ -180,7 +174,6 @@ class FrameCache:
             "input_fingerprint": self.input_fingerprint,
             "start_fingerprint": self.start_fingerprint,
             "start_names": self.start_names,
-            "choice": None if self.choice is None else dataclasses.asdict(self.choice),
             "has_state": self.state is not None,
         }
         arrays: dict[str, NDArray[Any]] = {
@@ -248,7 +241,6 @@ class FrameCache:
                 raise CacheError(f"{name}: written by another version of Soft Pressure. Simulate again.")
             if not all(isinstance(name, str) for name in header["body_names"]):
                 raise CacheError(f"{name}: not a readable cache (names of bodies are no text). Simulate again.")
-            choice = header.get("choice")  # not there before there was AUTO
             cache = cls(
                 header["first_frame"],
                 header["body_names"],
@@ -256,7 +248,6 @@ class FrameCache:
                 input_fingerprint=header["input_fingerprint"],
                 start_fingerprint=header["start_fingerprint"],
                 start_names=header.get("start_names", ()),  # files of earlier versions know no order but their own
-                choice=None if choice is None else Choice(**choice),
                 holds_forces="forces" in arrays,
             )
             shape = (len(arrays["positions"]), cache._start[-1], 3)

@@ -10,8 +10,6 @@ from .impulses.pulls import Handle, Pull
 from .model import Model
 from .options import MethodOptions
 from .reports import PairReport, StepReport
-from .solvers.automatic import Choice
-from .solvers.implicit.newton import NewtonSettings
 from .solvers.notes import Finding, Reason
 from .state import State
 from .topology import check_closed_surface
@@ -20,7 +18,6 @@ from .world import World
 __all__ = [
     "BodyDiagnostics",
     "CacheError",
-    "Choice",
     "Diagnostics",
     "DivergenceError",
     "Field",
@@ -31,7 +28,6 @@ __all__ = [
     "MethodOptions",
     "Model",
     "ModelBuilder",
-    "NewtonSettings",
     "PairReport",
     "ParameterError",
     "Pull",

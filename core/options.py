@@ -21,9 +21,8 @@ class MethodOptions:
     `neighbour_damping`: which of the force-based solvers add h sum k (v_j - v_i) to the forces (Mesit 2007, eq. 12):
     `SIMPLIFIED`, those of his paper, which need it; `ALL`; or `NONE`. A damper whose constant does not grow with the
     step h is a body's `spring_damping`.
-    `step_error`: how wrong a step of the implicit solver may be, in units of a body's radius, for several substeps to
-    be taken as one; 0 takes every substep by itself. `added_mass`: share of a body's mass (0 to 0.1) that the explicit
-    solver may add where the body is stiffest, so that its steps can be longer.
+    `added_mass`: share of a body's mass (0 to 0.1) that the explicit solver may add where the body is stiffest, so that
+    its steps can be longer.
     Raises `ParameterError` for an unknown option or a value out of range.
     """
 
@@ -35,7 +34,6 @@ class MethodOptions:
     detection: str = _PLAIN.detection
     neighbour_damping: str = _PLAIN.neighbour_damping
     collider_rule: str = _PLAIN.collider_rule
-    step_error: float = _PLAIN.step_error
     added_mass: float = _PLAIN.added_mass
 
     def __post_init__(self) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 import numpy as np
 
 from .builder import ModelBuilder
-from .contact.broad_phase.pruned_pairs import PrunedPairs
-from .contact.contacts import Contacts
 from .errors import SoftPressureError
 from .frame_input import FrameInput
 from .model import FloatArray, IntArray
@@ -15,16 +13,6 @@ from .world import World
 
 #: Makes a world of a model, with the method to prepare.
 WorldMaker = functools.partial[World]
-
-
-def _call_pruning() -> None:
-    """Call the kernels for pruned pairs: no scene here is certain to prune any."""
-    wide, near, rows = Contacts(4), Contacts(4), PrunedPairs(4)
-    x, reach = np.eye(4, 3), np.zeros(1)
-    wide.points[0] = range(4)
-    wide.count = wide.edge_start = wide.first_element = 1
-    rows.choose(x, x, wide, near, reach, reach)
-    rows.valid(x)
 
 
 def _skins(make: WorldMaker) -> None:
@@ -39,8 +27,6 @@ def _skins(make: WorldMaker) -> None:
     alone = ModelBuilder(ambient_pressure=0.0)
     alone.add_membrane("box", positions, triangles, gauge_pressure=500.0)
     _fall(make, alone)
-    if _is_implicit(make):
-        _call_pruning()
 
 
 def _crossed(make: WorldMaker) -> None:
@@ -91,7 +77,7 @@ def _solids(make: WorldMaker) -> None:
     builder.attach_to_membrane(1, [1], 0)
     corners = np.array([(-2.0, -2.0, 0.0), (4.0, -2.0, 0.0), (0.0, 6.0, 0.0)])
     builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = make(builder.build(), frame_rate=120.0, substeps=1 if _is_implicit(make) else 40)
+    world = make(builder.build(), frame_rate=120.0, substeps=40)
     for height in (0.0, 0.0, 0.001):
         world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
     _query(world)
@@ -120,7 +106,7 @@ def _fold(make: WorldMaker, start: FloatArray) -> None:
     """A skin with self-contact that is moved to a start shape [m]."""
     builder = ModelBuilder(ambient_pressure=0.0)
     builder.add_membrane("flat", *box(4), stretch_modulus=100.0, self_collision=True)
-    world = make(builder.build(), frame_rate=240.0, substeps=1 if _is_implicit(make) else 4)
+    world = make(builder.build(), frame_rate=240.0, substeps=4)
     world.set_positions(0, start)
     world.advance_frame()
     _query(world)
@@ -187,13 +173,9 @@ def box(side_count: int) -> tuple[FloatArray, IntArray]:
     return points / side_count, triangles
 
 
-def _is_implicit(make: WorldMaker) -> bool:
-    return bool(make.keywords["solver"] == "IMPLICIT")
-
-
 def _particle_radius(make: WorldMaker) -> float:
     """Such that particles of neighbouring cells of a truss are near each other [m]; 0 for methods without particles."""
-    return 0.0 if make.keywords["solver"] in ("EXPLICIT", "IMPLICIT") else 0.45
+    return 0.0 if make.keywords["solver"] == "EXPLICIT" else 0.45
 
 
 def _flat(make: WorldMaker) -> None:

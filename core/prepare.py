@@ -26,10 +26,10 @@ from .energy.energies import ModelElements
 from .errors import SoftPressureError
 from .model import Model
 from .options import DEFAULTS, MethodOptions
+from .parameters.methods import ENGINE
 from .part_scenes import PARTS, particles
 from .plasticity.pieces import may_split
-from .solvers.automatic import AUTO, METHOD_OF, choose, likely
-from .solvers.choice import SOLVERS
+from .solvers.choice import SOLVERS, current_method
 from .solvers.explicit.unsupported import starts_crossed
 from .world import World
 
@@ -78,12 +78,9 @@ _progress = Progress(0.0, "")
 _prepared: set[Job] = set()
 
 
-def jobs_for(parts: Collection[str], solver: str = AUTO, options: MethodOptions = DEFAULTS) -> tuple[Job, ...]:
-    """Jobs for a scene with these parts (keys of `PARTS`), in a fixed order.
-
-    `solver`: the `method` of the choice once there is one; AUTO: the choice itself and the likely method.
-    """
-    solver = likely(parts) if solver == AUTO else solver
+def jobs_for(parts: Collection[str], solver: str = ENGINE, options: MethodOptions = DEFAULTS) -> tuple[Job, ...]:
+    """Jobs for a scene with these parts (keys of `PARTS`) and a method, in a fixed order."""
+    solver = current_method(solver)
     changed = {
         options.volume,
         options.spread,
@@ -298,19 +295,10 @@ def simulate(job: Job) -> None:
 
 def run_scene(job: Job) -> None:
     """Simulate the small scene of a job. Raises `SoftPressureError` where the method refuses it."""
-    make = functools.partial(_make_world, solver=job.solver, options=_CHOICES[job.choice])
+    make = functools.partial(World, solver=job.solver, options=_CHOICES[job.choice])
     PARTS[job.part](make)
     if job.choice == "FEATURE_PARTICLES":
         particles(make)
-
-
-def _make_world(
-    model: Model, *, solver: str, options: MethodOptions, frame_rate: float = 24.0, substeps: int = 10
-) -> World:
-    """A world for a job; with AUTO, the choice is prepared together with the method."""
-    if solver in METHOD_OF.values():
-        choose(model, 1.0 / frame_rate, substeps, options)
-    return World(model, frame_rate=frame_rate, substeps=substeps, solver=solver, options=options)
 
 
 class _Cost(NamedTuple):

@@ -34,8 +34,6 @@ class StepReport:
     #: 1 and () where none would have.
     least_share: float
     least_pair: tuple[int, ...]
-    #: Largest residual that iterations left, as a share of what they began with; None where nothing is iterated.
-    residual: float | None
     #: Change of motion, height, stretch, bend, volume and gas over the frame [J]; what contacts hold is left out.
     energy_change: float
     reasons: tuple[Finding, ...]  # those of these bodies, then those of all bodies
@@ -76,7 +74,6 @@ def reports_of(model: Model, notes: FrameNotes, crossed: IntArray, energy_change
                 pairs=pairs,
                 least_share=least.share,
                 least_pair=least.bodies,
-                residual=None if notes.residual is None else float(notes.residual[members].max()),
                 energy_change=float(energy_change[members].sum()),
                 reasons=(
                     *(finding for finding in findings if own.intersection(finding.bodies)),

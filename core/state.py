@@ -13,21 +13,6 @@ KeyArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class FrictionSprings:
-    """Friction springs of active contacts, between two substeps."""
-
-    point: IntArray  # or point_count + the first edge, shape (stuck_count,)
-    other: IntArray  # the other body, or the second edge
-    stretch: FloatArray  # along the surface [m], shape (stuck_count, 3)
-    energy: float  # stored in the springs [J]
-
-    @staticmethod
-    def none() -> "FrictionSprings":
-        """No active contact."""
-        return FrictionSprings(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)), 0.0)
-
-
-@dataclass(frozen=True, slots=True)
 class PairSpeeds:
     """Approach speeds of the pairs of bodies in contact."""
 
@@ -78,14 +63,6 @@ class RigidMotion:
             np.einsum("bij,bj->bi", rigid.inertia, rigid.angular_velocity),
         )
 
-    def added_to(self, start: "RigidMotion", share: float) -> "RigidMotion":
-        """`start` plus `share` times these velocities and angular momenta, at the poses of these."""
-        return RigidMotion(
-            self.pose,
-            start.velocity + share * self.velocity,
-            start.angular_momentum + share * self.angular_momentum,
-        )
-
     def copy(self) -> "RigidMotion":
         """An independent copy."""
         return RigidMotion(self.pose.copy(), self.velocity.copy(), self.angular_momentum.copy())
@@ -108,7 +85,6 @@ class State:
     # (point, body, facing) of points behind a body's surface, shape (wrong_count, 3). Facing: see `WrongSide`; STAYS; 0
     # for a body whose self-contact is suspended
     wrong_side: IntArray
-    stuck: FrictionSprings  # friction springs
     held: HeldImpulses
     still_pose: FloatArray  # pose of each rigid body when it came to rest, shape (rigid_count, 7)
     still_time: FloatArray  # time since then [s], shape (rigid_count,)
@@ -120,7 +96,6 @@ class State:
     load: FloatArray
     particles: IntArray  # features on which the particles of the pairs of skins rest; empty before their first step
     keyed: Keyed  # animated values of the last frame
-    joined: int = 1  # substeps that the next step may take as one
     frame: int = 0  # whole frames since the start
     still: float = 0.0  # time for which all bodies have been at rest [s], with solvers that let them sleep
     goals: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))  # positions [m], shape (goal_count, 3)
@@ -152,7 +127,6 @@ class State:
             gas=gas_amount(model, model.gauge_pressure),
             approach=PairSpeeds.none(),
             wrong_side=np.zeros((0, 3), dtype=np.int32),
-            stuck=FrictionSprings.none(),
             held=HeldImpulses.none(),
             still_pose=start_poses(model.rigid.centre),
             still_time=np.zeros(model.rigid_count),
@@ -179,7 +153,6 @@ class State:
             gas=self.gas.copy(),
             approach=self.approach,
             wrong_side=self.wrong_side.copy(),
-            stuck=self.stuck,
             held=self.held,
             still_pose=self.still_pose.copy(),
             still_time=self.still_time.copy(),
@@ -188,7 +161,6 @@ class State:
             load=self.load.copy(),
             particles=self.particles.copy(),
             keyed=self.keyed,
-            joined=self.joined,
             frame=self.frame,
             still=self.still,
             goals=self.goals,

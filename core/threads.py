@@ -8,7 +8,7 @@ import threading
 import numba
 
 #: Vertices from which all threads are used, by method: below, two took as long as one on two cores. Others take one.
-ALL_FROM = {"EXPLICIT": 2_000, "IMPLICIT": 5_000}
+ALL_FROM = {"EXPLICIT": 2_000}
 
 _used = threading.local()
 

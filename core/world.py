@@ -25,13 +25,21 @@ from .inside_out import inside_out_text
 from .model import BoolArray, FloatArray, IntArray, Model
 from .options import DEFAULTS, MethodOptions
 from .parameters import SCENE, builder_defaults, named
-from .plasticity.deletion import renumbered
+from .parameters.methods import ENGINE
 from .plasticity.pieces import broken_bodies
 from .plasticity.ticks import plastic_ticks
 from .reports import StepReport, reports_of
 from .settings import checked
-from .solvers.automatic import AUTO, Choice, choice_of
-from .solvers.choice import SOLVERS, Solver, SolverMaker, check_bodies, check_method, solver_maker
+from .solvers.choice import (  # fmt: skip
+    Solver,
+    SolverMaker,
+    StepPlan,
+    check_bodies,
+    check_method,
+    current_method,
+    plan_run,
+    solver_maker,
+)
 from .state import State
 from .threads import thread_count, use_threads
 
@@ -41,13 +49,14 @@ PLAIN = builder_defaults(SCENE)
 class World:
     """Simulates a model frame by frame.
 
-    Parameters: `frame_rate` [1/s]; `substeps` per frame, of which the implicit solver joins several where the error is
-    small (`MethodOptions.step_error`); `threads` (0: by the size of the scene, `threads.py`); `solver`: AUTO, a name of
-    `solvers.choice.SOLVERS`, or a factory of a solver, which then has `options` of its own; `options`: choices
-    beside the solver; `choice`: that of an earlier run with AUTO or EXPLICIT to repeat or continue. Steps are
-    deterministic: the same model, input and choice give the same bits with any number of threads.
+    Parameters: `frame_rate` [1/s]; `substeps` per frame, of solvers that do not choose the length of their steps;
+    `threads` (0: by the size of the scene, `threads.py`); `solver`: a name of `solvers.choice.SOLVERS`, of which AUTO
+    and IMPLICIT of earlier versions mean EXPLICIT, or a factory of a solver, which then has `options` of its own;
+    `options`: choices beside the solver. Steps are deterministic: the same model and input give the same bits with any
+    number of threads.
 
-    Attribute `choice`: the choice of the run; None where the solver has none.
+    Attributes `steps_per_frame`, and `added_mass`: the largest share of its mass that a soft body is given, so that
+    explicit steps can be longer.
     """
 
     def __init__(
@@ -57,9 +66,8 @@ class World:
         frame_rate: float = 24.0,
         substeps: int = PLAIN.substeps,
         threads: int = PLAIN.threads,
-        solver: str | SolverMaker = AUTO,
+        solver: str | SolverMaker = ENGINE,
         options: MethodOptions = DEFAULTS,
-        choice: Choice | None = None,
     ) -> None:
         if not (math.isfinite(frame_rate) and frame_rate > 0.0):
             raise ParameterError(f"frame rate: {frame_rate} per second; give a positive number.")
@@ -67,20 +75,18 @@ class World:
         self.frame_rate = float(frame_rate)
         self.substeps = checked("scene", named("substeps"), substeps)
         self.threads = checked("scene", named("threads"), threads)
-        self.solver = solver if isinstance(solver, str) else ""  # its name; empty for a factory
+        self.solver = current_method(solver) if isinstance(solver, str) else ""  # its name; empty for a factory
         self.options = options
+        plan = StepPlan(self.substeps, 0.0)
         if self.solver:
             check_method(self.solver, options)
             check_bodies(self.solver, model)
-        if choice and not choice.fits(self.solver):
-            raise ParameterError(f"choice: {choice.solver} with the method {self.solver}. Leave it out, or give AUTO.")
-        self.choice = choice or choice_of(self.solver, model, 1.0 / self.frame_rate, self.substeps, options)
-        self._method = self.choice.method if self.choice else self.solver
-        self._thread_count = thread_count(self._method, model.vertex_count, self.threads)
-        self._step_count = self.choice.steps_per_frame if self.choice else self.substeps
-        make = solver if callable(solver) else solver_maker(self._method, options)
+            plan = plan_run(self.solver, model, 1.0 / self.frame_rate, self.substeps, options)
+        self.steps_per_frame, self.added_mass = plan
+        self._thread_count = thread_count(self.solver, model.vertex_count, self.threads)
+        make = solver if callable(solver) else solver_maker(self.solver, options)
         self._supply = gas_supply(model, options)
-        step_time = 1.0 / (self.frame_rate * self._step_count)
+        step_time = 1.0 / (self.frame_rate * self.steps_per_frame)
         self._segments = Segments(model, make, step_time, holds_gravity=self._supply.holds_gravity)
         self._gas_rules = gas_rules(model, options)
         self._impulses = Impulses(model, 1.0 / self.frame_rate)
@@ -232,7 +238,7 @@ class World:
         impulses = self._impulses.frame(
             given.fields, given.gravity_shares, state.goals, goals, fixed, mass, given.pulls, given.liquid_level
         )
-        substep_time = 1.0 / (self.frame_rate * self._step_count)
+        substep_time = 1.0 / (self.frame_rate * self.steps_per_frame)
         gas_start = state.final_gas.copy()
         use_threads(self._thread_count)
         if impulses is not None:
@@ -243,13 +249,13 @@ class World:
         self._moved = self._segments.relaxation.run(state) if len(state.wrong_side) else state.wrong_side
         self._solver.start_frame(state)
         flows, substep = self._flow.acts(state), 0
-        while substep < self._step_count:
+        while substep < self.steps_per_frame:
             begin = substep
-            left = self._step_count - begin
+            left = self.steps_per_frame - begin
             if impulses is not None or held is not None or self._plastic is not None or flows:
                 left = next_tick(left, substep_time)
             substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
-            gas = gas_start + substep / self._step_count * (gas_end - gas_start)
+            gas = gas_start + substep / self.steps_per_frame * (gas_end - gas_start)
             gas = self._supply.gas(gas, self._time(substep))
             gravity, tick = self._segments.model.gravity, (substep - begin) * substep_time
             self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
@@ -257,13 +263,13 @@ class World:
                 gas = self._flow.before(state, self._segments.model, gas, tick)
             load = None
             if impulses is not None:
-                load = impulses.before(state, begin / self._step_count, gravity, tick)
+                load = impulses.before(state, begin / self.steps_per_frame, gravity, tick)
             if held is not None:
-                held.before(state, begin / self._step_count, gravity, tick)
+                held.before(state, begin / self.steps_per_frame, gravity, tick)
             try:
-                self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin, load)
+                self._solver.step(state, state, motion, begin / self.steps_per_frame, gas, substep - begin, load)
                 if impulses is not None:
-                    impulses.after(state, substep / self._step_count, gravity, tick)
+                    impulses.after(state, substep / self.steps_per_frame, gravity, tick)
                 self._check(state)
                 if self._plastic is not None:
                     self._yield(state, tick)
@@ -298,7 +304,6 @@ class World:
         self._use(state)
         if state.keyed.torn is not torn:
             self._flow.opened(state, model, self._segments.model)
-            state.stuck = renumbered(state.stuck, model, self._segments.model)
             state.particles = state.particles[:0]  # they rest on triangles of other numbers
         if state.keyed.bond_broken is not broken:  # as where attachments are switched off
             state.begins = True
@@ -347,7 +352,7 @@ class World:
 
     def _time(self, substep: int) -> float:
         """Time since the start at which a substep of the next frame begins [s]."""
-        return (self._state.frame + substep / self._step_count) / self.frame_rate
+        return (self._state.frame + substep / self.steps_per_frame) / self.frame_rate
 
     def _untangle(self) -> None:
         self.crossing_triangle_count = self._solver.untangle(self._state)
@@ -391,28 +396,24 @@ class World:
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
             v = state.velocities[points]
             apart = float(np.sqrt(((v - v.mean(axis=0)) ** 2).sum(axis=1).max()))
-            if apart > self._rest_size[body] * self.frame_rate * self._step_count:
+            if apart > self._rest_size[body] * self.frame_rate * self.steps_per_frame:
                 raise Diverged(body, "grows beyond all bounds")
 
     def _divergence(self, found: Diverged, substep: int) -> DivergenceError:
-        more = 2 * self._step_count
+        more = 2 * self.steps_per_frame
         if found.stable_time > 0.0:
             enough = math.ceil(1.0 / (self.frame_rate * found.stable_time))
-            more = enough if enough > self._step_count else more
-        kinds = [name for name in ("IMPLICIT", "XPBD") if name in SOLVERS and name != self._method]
-        remedy = f", choose the method {' or '.join(kinds)}" if kinds else ""
+            more = enough if enough > self.steps_per_frame else more
+        remedy = "look for extreme pressures, stiffness or animation"
         if self.options.volume != "EXACT" and self.model.ambient_pressure > 0.0:
-            remedy += ", use the exact volume or no air outside"
-        if self._method == "EXPLICIT":  # finds the length of its steps itself
+            remedy = f"use the exact volume or no air outside, or {remedy}"
+        subject = f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}"
+        if self.solver == ENGINE:  # finds the length of its steps itself
             began = inside_out_text(self.model, self._state.positions, found.body)
-            return DivergenceError(
-                f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}{began}. "
-                "Choose the method IMPLICIT, or look for extreme pressures, stiffness or animation."
-            )
+            return DivergenceError(f"{subject}{began}. {remedy.capitalize()}.")
         return DivergenceError(
-            f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}, "
-            f"substep {substep + 1} of {self._step_count}. Raise the substeps to about {more}{remedy}, or look for "
-            "extreme pressures, stiffness or animation."
+            f"{subject}, substep {substep + 1} of {self.steps_per_frame}. Raise the substeps to about {more}, choose "
+            f"the method {ENGINE}, or {remedy}."
         )
 
 

@@ -1,56 +1,8 @@
-"""Contact as a barrier energy of the gap: zero beyond the thickness r, growing without bound towards gap = 0.
+"""Forces and Hessian products of contacts, gathered per vertex."""
 
-    E = kappa r^2 b(s),  s = (r - gap) / r,  b(s) = -s^2 ln(1 - s) / 2     (after Li et al. 2020, IPC)
-
-The force kappa r b'(s) starts like s^2 and grows without bound, so no load pushes two surfaces through each other.
-Beyond s = 0.95 the barrier is continued by its parabola: finite for points that are already behind a surface
-(colliders moved into a body), which it pushes back out.
-Hessian: kappa b'' (w n)(w n)' with n the contact normal and w the weights of the four points. The derivative of the
-normal is neglected: its term is negative.
-"""
-
-from math import log
 from typing import Any, NamedTuple
 
 from ..jit import kernel
-
-#: s [1] up to which the barrier is exact: beyond it the curvature would grow without bound as well.
-BARRIER_END = 0.95
-
-
-@kernel
-def barrier(s):
-    """b, b' and b'' at s (0 = just within reach, 1 = touching); zero for s <= 0."""
-    if s <= 0.0:
-        return 0.0, 0.0, 0.0
-    t = min(s, BARRIER_END)
-    rest = 1.0 - t
-    logarithm = log(rest)
-    value = -0.5 * t * t * logarithm
-    slope = -t * logarithm + 0.5 * t * t / rest
-    curvature = -logarithm + 2.0 * t / rest + 0.5 * t * t / (rest * rest)
-    beyond = s - t
-    return value + slope * beyond + 0.5 * curvature * beyond * beyond, slope + curvature * beyond, curvature
-
-
-@kernel
-def evaluate_contact(count, gap, thickness, scale, normal_force, stiffness):
-    """Normal force [N] and stiffness [N/m] of every contact; returns the energy [J].
-
-    `gap` and `thickness` [m] and `scale` = kappa [N/m], shape (count,); `gap` = inf means no contact.
-    """
-    total = 0.0
-    for c in range(count):
-        r = thickness[c]
-        if gap[c] >= r:
-            normal_force[c] = 0.0
-            stiffness[c] = 0.0
-            continue
-        value, slope, curvature = barrier((r - gap[c]) / r)
-        normal_force[c] = scale[c] * r * slope
-        stiffness[c] = scale[c] * curvature
-        total += scale[c] * r * r * value
-    return total
 
 
 class ContactTerms(NamedTuple):

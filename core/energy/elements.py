@@ -3,10 +3,9 @@
     E = phi(d),   d = sum w_i x_i - o,   force on point i: -w_i phi',   Hessian between i and j: w_i w_j phi''
 
 A spring to a fixed position has one point, one between two vertices two, an attachment four. Such an energy is a file
-with the elements of a model, and phi with its derivatives as a kernel. Only `energies.py` names it. Implicit steps
-append the elements to the rows of the contact set, so the kernels that gather contact forces, multiply by their Hessian
-and sum their momentum treat elements alike. Explicit steps and the papers' integrators add the forces
-(`add_element_forces`, `evaluate_elements`); XPBD projects one element after the other (`project_elements`).
+with the elements of a model, and phi with its derivatives as a kernel. Only `energies.py` names it. Explicit steps and
+the papers' integrators add the forces (`add_element_forces`, `evaluate_elements`); XPBD projects one element after the
+other (`project_elements`).
 
 Kernels call phi by its address, so that another list of energies needs no new compilation.
 
@@ -109,18 +108,8 @@ def terms_at(elements, e, dx, dy, dz):
 
 
 @kernel
-def element_energy(elements, x, stride):
-    """Energy of all elements [J] at positions x [m]."""
-    total = 0.0
-    for e in range(elements.first.shape[0]):
-        dx, dy, dz = apart(elements, e, x, stride)
-        total += terms_at(elements, e, dx, dy, dz)[0]
-    return total
-
-
-@kernel
 def evaluate_elements(elements, x, stride, first, active, force, matrix):
-    """Force -phi' [N] and stiffness phi'' [N/m] of each element, in the rows of contacts from `first` on."""
+    """Force -phi' [N] and stiffness phi'' [N/m] of each element, in rows from `first` on."""
     for e in range(elements.first.shape[0]):
         dx, dy, dz = apart(elements, e, x, stride)
         terms = terms_at(elements, e, dx, dy, dz)

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bodies.flat.plane import Planes
-from ..contact.contacts import Contacts
 from ..linear.conjugate_gradient import Scratch
 from ..linear.direction import newton_direction
 from ..model import FloatArray, Model
@@ -60,7 +59,7 @@ class ConstantPressure(StageEnergy):
     """Energy of a stage in which the gas keeps its gauge pressure [Pa], whatever its volume."""
 
     def __init__(self, model: Model, stage_time: float) -> None:
-        super().__init__(model, Contacts(model.moving_point_count, 1), stage_time)
+        super().__init__(model, stage_time)
         self._gauge_pressure = 0.0
 
     def hold(self, gauge_pressure: float) -> None:
@@ -68,9 +67,9 @@ class ConstantPressure(StageEnergy):
         self._gauge_pressure = gauge_pressure
         self._known_x[:] = np.nan
 
-    def weigh(self, x: FloatArray, poses: FloatArray) -> None:
+    def weigh(self, x: FloatArray) -> None:
         """Hold what weights change of the force of the gas at x [m]."""
-        self.lag_gas(x, poses)
+        self.lag_gas(x)
         if self.load.lags and not self.model.pinned.any():
             self.load.ride(x)
 
@@ -94,7 +93,6 @@ class Equilibrium:
         self._scratch = Scratch.of(model)
         self._enough = np.zeros(1)  # residual r'Br that needs no further step [J]
         self._diagonal, self._direction, self._force, self._residual = np.zeros((4, model.vertex_count, 3))
-        self._nobody = np.zeros((0, 7))  # poses of rigid bodies
 
     def find(self, gauge_pressure: float, start: FloatArray) -> Rest:
         """The equilibrium at a gauge pressure [Pa] reached from positions `start` [m]; it follows from these alone.
@@ -108,7 +106,7 @@ class Equilibrium:
         """Force of the gas on each vertex of the drawn shape [N], shape (vertex_count, 3)."""
         self._energy.hold(gauge_pressure)
         energy, x = self._energy, self.model.rest_positions
-        energy.weigh(x, self._nobody)
+        energy.weigh(x)
         self._evaluate(x)
         force: FloatArray = gauge_pressure * energy.hessian.volume_gradient
         if energy.load.lags:
@@ -134,8 +132,8 @@ class Equilibrium:
         step, before = np.zeros((2, *self._direction.shape))
         for _ in range(NEWTON_LIMIT):
             energy.set_stage_time(self._stage_time * math.sqrt(INERTIA / inertia))
-            energy.begin(x, self._nobody, np.zeros(1), energy.stage_time)
-            energy.weigh(x, self._nobody)
+            energy.begin(x, np.zeros(1))
+            energy.weigh(x)
             total = self._evaluate(x)
             energy.residual(x, self._force)
             self._planes.hold(self._force)
@@ -155,7 +153,7 @@ class Equilibrium:
         return Rest(x, float(energy.volume[0]), self._exceeded_strain(x))
 
     def _evaluate(self, x: FloatArray) -> float:
-        return self._energy.evaluate(x, self._nobody)
+        return self._energy.evaluate(x)
 
     def _mean_strain(self, x: FloatArray) -> float:
         """Of the springs, weighted by k L."""

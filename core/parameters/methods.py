@@ -5,24 +5,11 @@ from .declaration import Choice
 #: Those of `solvers/choice.py`. The numbers are what files hold.
 METHODS: tuple[Choice, ...] = (
     (
-        "AUTO",
-        "Automatic",
-        "The solver that is expected to take the least time: explicit, implicit, or impulses for simple rigid bodies "
-        "alone. Chosen when a run starts, the same on every machine. The default",
-        8,
-    ),
-    (
         "EXPLICIT",
-        "Explicit",
-        "Many short steps at the limit of stability, as crash and airbag codes take them. For light skins and soft "
-        "solids; stiff, light and fine skins need more steps than pay",
+        "Soft Pressure",
+        "Many short steps at the limit of stability, as crash and airbag codes take them; impulses for simple rigid "
+        "bodies alone. Chooses the length of its steps itself; nothing crosses. The default",
         9,
-    ),
-    (
-        "IMPLICIT",
-        "Implicit",
-        "Holds any pressure and stiffness at the same substeps; contact is part of the step",
-        0,
     ),
     (
         "XPBD",
@@ -73,10 +60,20 @@ METHODS: tuple[Choice, ...] = (
     ),
 )
 
+#: The one that simulates everything; the others are for comparison.
+ENGINE = "EXPLICIT"
+#: Methods of earlier versions and their labels: it has replaced them. Files hold the numbers 8 and 0 for them.
+EARLIER = {"AUTO": "Automatic", "IMPLICIT": "Implicit"}
 #: Those of the papers, which integrate forces and bound no moves; also their names in `solvers/choice.py`.
-FORCE_BASED = tuple(method[0] for method in METHODS if method[0] not in ("AUTO", "EXPLICIT", "IMPLICIT", "XPBD"))
-#: Those that choose the length of their steps by themselves, and may add mass for that.
-CHOOSING = ("AUTO", "EXPLICIT")
+FORCE_BASED = tuple(method[0] for method in METHODS if method[0] not in (ENGINE, "XPBD"))
+#: Those that take the substeps of a scene; the engine chooses the length of its steps itself.
+SUBSTEPPING = ("XPBD", *FORCE_BASED)
+
+
+def current_method(name: str) -> str:
+    """The method that a name of any version stands for; other names are returned as they are."""
+    return ENGINE if name in EARLIER else name
+
 
 #: Choices beside the method (`options.py`): the first of each is the default, the others those of papers.
 VOLUMES: tuple[Choice, ...] = (

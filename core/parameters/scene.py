@@ -14,11 +14,12 @@ PARAMETERS: tuple[Parameter, ...] = (
     _setting(
         name="substeps",
         label="Substeps",
-        tooltip="Time steps per frame where much happens. More is slower, bounces livelier and follows fast "
-        "motion better. Explicit steps choose their own number",
+        tooltip="Time steps per frame of the methods that do not choose their own number. More is slower, bounces "
+        "livelier and follows fast motion better",
         default=10,
         low=1,
         soft_high=100,
+        solvers=methods.SUBSTEPPING,
         taken_by="WORLD",
     ),
     _setting(
@@ -81,20 +82,6 @@ PARAMETERS: tuple[Parameter, ...] = (
         step=5,
     ),
     _setting(
-        name="step_error",
-        label="Step Error",
-        tooltip="Where little happens several substeps are taken as one, as long as the step is wrong by no more "
-        "than this share of a body's radius. Higher is faster; 0 takes every substep. Only with the implicit solver",
-        default=0.001,
-        low=0.0,
-        soft_high=0.01,
-        step=0.01,
-        precision=4,
-        solvers=("AUTO", "IMPLICIT"),
-        taken_by="OPTIONS",
-        group="ADVANCED",
-    ),
-    _setting(
         name="threads",
         label="Threads",
         tooltip="Processor threads of the simulation. 0 is automatic: one for small scenes, all for larger ones. "
@@ -109,9 +96,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     _setting(
         name="solver",
         label="Method",
-        tooltip="How a time step is made: automatically as is fastest, by a solver of your choice, or by one of "
-        "the methods of the papers for comparison",
-        default="AUTO",
+        tooltip="How a time step is made: by the engine of this extension, or by one of the methods of the papers for "
+        "comparison",
+        default=methods.ENGINE,
         choices=methods.METHODS,
         taken_by="WORLD",
         group="METHOD",
@@ -127,7 +114,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         low=0.0,
         high=10.0,
         precision=1,
-        solvers=methods.CHOOSING,
+        solvers=(methods.ENGINE,),
     ),
     _option(
         name="volume_rule",

@@ -23,7 +23,6 @@ from ..bodies.lattice.springs import PAIRS
 from ..energy.hinges import rest_hinges
 from ..impulses.ticks import TICK
 from ..model import BoolArray, Edges, FloatArray, IntArray, Model, Surfaces, Tetrahedra
-from ..state import FrictionSprings
 from .pieces import broken_bodies, pieces_of
 
 #: Speed of sound in air [m/s]. A piece of a skin holds its gas while sound cannot pass its volume through its holes, as
@@ -198,21 +197,6 @@ class Deletion:
             vertex_entry=entry,
             chunk_start=np.searchsorted(points[:, 0], model.chunks.start).astype(np.int32),
         )
-
-
-def renumbered(stuck: FrictionSprings, before: Model, now: Model) -> FrictionSprings:
-    """Friction springs of a model whose edges have other numbers after a tear, without those of edges that are gone."""
-    count = before.point_count
-    old, new = (model.surfaces.edges.astype(np.int64) @ (count, 1) for model in (before, now))  # ascending
-    place = np.searchsorted(new, old)
-    number = np.where(np.append(new, -1)[place] == old, place, -1).astype(np.int32)
-    is_edge = stuck.point >= count
-    point, other = stuck.point.copy(), stuck.other.copy()
-    point[is_edge] = number[point[is_edge] - count]
-    other[is_edge] = number[other[is_edge]]
-    is_left = (point >= 0) & (other >= 0)
-    point[is_edge] += count
-    return FrictionSprings(point[is_left], other[is_left], stuck.stretch[is_left], stuck.energy)
 
 
 def springs_between(edges: Edges, start: IntArray, end: IntArray) -> IntArray:

@@ -1,21 +1,24 @@
 """Which solver advances a model: by name, all behind one interface."""
 
+import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..bodies.rigid.convex import ConvexShapes, convex_shapes
+from ..energy.energies import ModelElements
 from ..errors import ParameterError
 from ..model import FloatArray, Model
 from ..options import DEFAULTS, MethodOptions
+from ..parameters.methods import ENGINE
 from ..parameters.methods import FORCE_BASED as FORCE_BASED
+from ..parameters.methods import current_method as current_method
 from ..state import State
-from .automatic import AUTO, simple_shapes
+from ..tiny import ROUNDING
 from .counts import Counts
-from .implicit.solver import ImplicitSolver
 from .kinematics import Motion
 from .notes import FrameNotes
-from .rigid.solver import RigidSolver
 
 
 class Solver(Protocol):
@@ -70,6 +73,8 @@ class Solver(Protocol):
         """Sum of the normal forces on each point in the last step [N], shape (point_count,); derived likewise."""
 
 
+#: Length of a step of rigid bodies alone, at most [s].
+RIGID_STEP = 1.0 / 240.0
 #: Makes the solver of a model for substeps of a length [s].
 SolverMaker = Callable[[Model, float], Solver]
 
@@ -81,23 +86,24 @@ class NamedSolver(Protocol):
         """For substeps of a length [s]."""
 
 
-def _implicit(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
-    """Implicit steps, or sequential impulses if all bodies are rigid and of a simple convex shape."""
-    if len(model.circles.points):
-        raise ParameterError(
-            "particle radius: AUTO and IMPLICIT do not keep particles of a truss apart. "
-            f"Give 0, or choose XPBD or one of {', '.join(FORCE_BASED)}."
-        )
-    shapes = simple_shapes(model)
-    if shapes is not None:
-        return RigidSolver(model, substep_time, shapes, options)
-    return ImplicitSolver(model, substep_time, options=options)
+def simple_shapes(model: Model) -> ConvexShapes | None:
+    """Shapes of the rigid bodies where there is nothing else and all are convex with few faces; otherwise None."""
+    if model.membrane_count or len(ModelElements(model)):
+        return None
+    shapes = convex_shapes(model)
+    return shapes if shapes.simple.all() else None
 
 
-# The others are loaded on first use: kernels that no scene needs must not be among those to prepare.
+# Solvers are loaded on first use: kernels that no scene needs must not be among those to prepare.
 
 
 def _explicit(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
+    """Sequential impulses where all bodies are rigid and of a simple convex shape, else explicit steps."""
+    shapes = simple_shapes(model)
+    if shapes is not None:
+        from .rigid.solver import RigidSolver
+
+        return RigidSolver(model, substep_time, shapes, options)
     from .explicit.solver import ExplicitSolver
 
     return ExplicitSolver(model, substep_time, options)
@@ -119,14 +125,38 @@ def _force_based(method: str) -> NamedSolver:
 
 
 #: By name.
-SOLVERS: dict[str, NamedSolver] = {"EXPLICIT": _explicit, "IMPLICIT": _implicit, "XPBD": _xpbd}
+SOLVERS: dict[str, NamedSolver] = {ENGINE: _explicit, "XPBD": _xpbd}
 SOLVERS |= {name: _force_based(name) for name in FORCE_BASED}
+
+
+class StepPlan(NamedTuple):
+    """The steps of a run."""
+
+    steps_per_frame: int
+    added_mass: float  # largest share of its mass that a body is given, so that steps can be longer; 0 where none
+
+
+def plan_run(name: str, model: Model, frame_time: float, substeps: int, options: MethodOptions) -> StepPlan:
+    """The steps of frames of a length [s]: `substeps`, or what the engine needs.
+
+    Raises `ParameterError` where that would be too many.
+    """
+    if name != ENGINE:
+        return StepPlan(substeps, 0.0)
+    if simple_shapes(model) is not None:
+        return StepPlan(max(1, math.ceil(frame_time / RIGID_STEP - ROUNDING)), 0.0)
+    from .explicit.limits import check_plan
+    from .explicit.stability import plan_steps
+
+    plan = plan_steps(model, options)
+    check_plan(model, plan, frame_time)
+    return StepPlan(max(1, math.ceil(frame_time / plan.step)), float(plan.added.max(initial=0.0)))
 
 
 def check_method(name: str, options: MethodOptions = DEFAULTS) -> None:
     """Raise `ParameterError` where there is no such method, or not with these options."""
-    if name != AUTO and name not in SOLVERS:
-        raise ParameterError(f"solver: {name!r}; give one of {', '.join((AUTO, *SOLVERS))}.")
+    if name not in SOLVERS:
+        raise ParameterError(f"solver: {name!r}; give one of {', '.join(SOLVERS)}.")
     if options.detection != "SURFACE" and name not in FORCE_BASED:
         raise ParameterError(
             f"detection: {options.detection} with the method {name}, whose contacts must be complete. "
@@ -154,14 +184,14 @@ def check_bodies(name: str, model: Model) -> None:
         body = model.body_names[model.point_body[int(np.argmin(model.pressure_weight))]]
         raise ParameterError(
             f"{body}: weights of the pressure; the method XPBD keeps the angular momentum, which they change. "
-            "Choose EXPLICIT or IMPLICIT, or leave the weights out."
+            "Choose EXPLICIT, or leave the weights out."
         )
     for body, settings in zip(model.body_names, model.settings, strict=False):
         hold = settings.get("gas_hold", "AMOUNT")
         if name == "XPBD" and hold != "AMOUNT":
             raise ParameterError(
-                f"{body}: a held {hold.lower()}; the method XPBD holds amounts of gas only. Choose EXPLICIT or "
-                "IMPLICIT, or hold the amount."
+                f"{body}: a held {hold.lower()}; the method XPBD holds amounts of gas only. Choose EXPLICIT, or hold "
+                "the amount."
             )
     if name != "XPBD" and model.rigid_springs.any():
         body = model.body_names[int(np.argmax(model.rigid_springs))]

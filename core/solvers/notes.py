@@ -25,17 +25,12 @@ class Reason(Enum):
     ATTACHED = "they are attached to each other", ("vertex", "vertices")
     KEPT_APART = "their motion was limited where surfaces would have met", ("contact", "contacts")
     NO_ROOM = "pins or colliders close in and leave no room; nothing keeps the surfaces apart", ("contact", "contacts")
-    FILTERED = "Newton steps were filtered, because surfaces would have met", ("Newton step", "Newton steps")
     FAST = "bodies are so fast that they might pass each other in a step of full length", ("step", "steps")
     STIFFER = (
         "its shape or gas has become stiffer than at rest, so that only shorter steps are stable",
         ("step", "steps"),
     )
-    NEWTON_SHORTENED = "Newton steps were halved until the energy fell", ("halving", "halvings")
-    INACCURATE = "substeps taken as one were too inaccurate, and were taken again in two parts", ("step", "steps")
-    ENERGY_GAIN = "a step would have gained energy, and was taken again in two halves", ("step", "steps")
-    DAMPED = "halved steps still gained energy, and were taken with implicit Euler, which damps", ("step", "steps")
-    NOT_CONVERGED = "the iterations ended before the residual was small", ("solve", "solves")
+    NOT_CONVERGED = "the sweeps over the contacts ended before the impulses were settled", ("step", "steps")
 
     @property
     def sentence(self) -> str:
@@ -101,5 +96,3 @@ class FrameNotes:
     pairs: PairContacts
     shares: list[LeastShare] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    #: Largest residual that iterations left, as a share of what they began with, of each moving body; None without any.
-    residual: FloatArray | None = None

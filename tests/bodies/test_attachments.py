@@ -9,7 +9,7 @@ from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, Worl
 from validation import validated
 
 #: Those that are to do all with attachments.
-both = pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
+both = pytest.mark.parametrize("solver", ["EXPLICIT"])
 
 
 def balloon_with_basket(solver, **options):
@@ -38,8 +38,7 @@ def test_a_balloon_carries_a_basket(solver):
     assert world.rigid_transform(0)[2, 3] == pytest.approx(0.3, abs=0.1)
 
 
-# Implicit steps freeze the turn of a triangle within a step, which is unstable across more than an edge (0.15 m).
-@pytest.mark.parametrize(("solver", "gap"), [("IMPLICIT", 0.02), ("EXPLICIT", 0.02), ("EXPLICIT", 0.2)])
+@pytest.mark.parametrize(("solver", "gap"), [("EXPLICIT", 0.02), ("EXPLICIT", 0.2)])
 def test_balls_attached_across_a_gap_stay_together_at_rest(solver, gap):
     builder = ModelBuilder(gravity=(0, 0, 0))
     x, triangles = shapes.icosphere(2, 0.5)

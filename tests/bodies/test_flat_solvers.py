@@ -5,10 +5,7 @@ import pytest
 import shapes
 from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, ring_strain, run
 from softpressure_ext.core.bodies.flat.plane import Planes
-from softpressure_ext.core.linear.conjugate_gradient import Scratch
-from softpressure_ext.core.linear.direction import newton_direction
 from softpressure_ext.core.papers.forces import SoftForces
-from softpressure_ext.core.solvers.implicit.newton import NewtonSettings, StageMinimiser
 from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
 from softpressure_ext.core.state import gas_amount
 from validation import validated
@@ -17,7 +14,6 @@ TILTED = ((1.0, 2.0, 0.5), 0.8)
 RING = shapes.ring(48, 0.5)
 #: Substeps per 1/60 s that each is stable with.
 SOLVERS = [
-    ("IMPLICIT", 4),
     ("EXPLICIT", 4),
     ("XPBD", 40),
     ("EXPLICIT_EULER", 60),
@@ -95,36 +91,6 @@ def test_forces_are_minus_the_gradient_within_the_plane(bent):
             source="force times direction", reason="rounding of energies of 1e2 J over 2e-6 m",
         )  # fmt: skip
         assert np.vdot(force, any_way) == pytest.approx(np.vdot(force, way), rel=1e-9)
-
-
-def test_conjugate_gradients_solve_the_projected_system(bent):
-    """P H P u = P r, H assembled column by column from differences of the whole force."""
-    model, x = bent
-    n, stage_time = model.vertex_count, 1e-3
-    minimiser = StageMinimiser(model, stage_time, NewtonSettings())
-    energy, gas = minimiser.energy, gas_amount(model, model.gauge_pressure)
-    energy.begin(x[:n], np.zeros((0, 7)), gas, stage_time)
-    energy.evaluate(x, np.zeros((0, 7)))
-    energy.linearise(x)
-    right = np.random.default_rng(6).standard_normal((n, 3))
-    scratch, diagonal = Scratch.of(model), np.zeros((n, 3))
-
-    def solve(r):
-        found = np.zeros((n, 3))
-        iterations = newton_direction(
-            model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
-            energy.contact_stretched, model.point_body, minimiser._multigrid.levels, diagonal, r.copy(), scratch,
-            1e-10, np.zeros(model.moving_count), 400, found, 0,
-        )  # fmt: skip
-        assert iterations < 400
-        return found
-
-    p, solution = projection(model), solve(right)
-    np.testing.assert_allclose(p @ solution.ravel(), solution.ravel(), atol=1e-14 * np.abs(solution).max())
-    np.testing.assert_allclose(solve((p @ right.ravel()).reshape(n, 3)), solution, atol=1e-9 * np.abs(solution).max())
-    # symmetric: a'u(b) = b'u(a)
-    other = np.random.default_rng(7).standard_normal((n, 3))
-    assert np.vdot(other, solution) == pytest.approx(np.vdot(right, solve(other)), rel=1e-7)
 
 
 @pytest.mark.parametrize(("solver", "substeps"), SOLVERS)

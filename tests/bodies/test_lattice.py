@@ -94,7 +94,7 @@ def test_animals_are_filled_in_one_piece_and_followed(name, count):
     size = np.ptp(mesh[0], axis=0).min() / count
     lattice = cells.fill(name, *mesh, size)
     check_conforming(lattice)
-    world = World(solid_scene.model_of(mesh, cell_size=size), solver="IMPLICIT")
+    world = World(solid_scene.model_of(mesh, cell_size=size), solver="EXPLICIT")
     assert np.abs(world.positions(0) - mesh[0]).max() < 1e-12 * np.abs(mesh[0]).max()
     piece = np.arange(world.model.vertex_count)
     ends = world.model.edges.points
@@ -137,7 +137,7 @@ def test_constants_of_an_elastic_solid():
 @pytest.mark.parametrize("kind", ["SOLID", "TRUSS"])
 def test_the_mesh_follows_affine_motions_exactly(kind):
     mesh = shapes.icosphere(2, 0.5, (3.0, -2.0, 1.0))
-    world = World(solid_scene.model_of(mesh, cell_size=0.2, kind=kind), solver="IMPLICIT")
+    world = World(solid_scene.model_of(mesh, cell_size=0.2, kind=kind), solver="EXPLICIT")
     assert np.allclose(world.positions(0), mesh[0], rtol=0, atol=1e-12)
     rng = np.random.default_rng(0)
     turn, shift = rng.standard_normal((3, 3)), rng.standard_normal(3)
@@ -148,7 +148,7 @@ def test_the_mesh_follows_affine_motions_exactly(kind):
 def test_pinned_vertices_hold_the_face_between_them():
     mesh = shapes.box(1.0, 1)
     bottom = np.flatnonzero(mesh[0][:, 2] < 0)
-    world = World(solid_scene.model_of(mesh, cell_size=0.25, pinned=bottom), solver="IMPLICIT")
+    world = World(solid_scene.model_of(mesh, cell_size=0.25, pinned=bottom), solver="EXPLICIT")
     model = world.model
     low = model.rest_positions[:, 2] < -0.499
     assert np.array_equal(model.pinned, low) and low.sum() == 25
@@ -202,7 +202,7 @@ def test_a_shape_that_no_cell_fits_is_refused():
 
 
 def test_properties_that_a_solid_lacks_are_refused():
-    world = World(solid_scene.model_of(shapes.box(1.0, 1), cell_size=0.5), solver="IMPLICIT")
+    world = World(solid_scene.model_of(shapes.box(1.0, 1), cell_size=0.5), solver="EXPLICIT")
     with pytest.raises(ParameterError, match="gauge pressure; a solid has none"):
         world.advance_frame(FrameInput(gauge_pressure={0: 10.0}))
     with pytest.raises(ParameterError, match="follow a lattice"):

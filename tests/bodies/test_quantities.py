@@ -115,7 +115,7 @@ def test_the_pressure_is_that_of_the_amount_of_gas(air: float, drawn_shape: str)
     )  # fmt: skip
     model = builder.build()
     assert model.gauge_pressure[0] == pytest.approx(wanted, rel=1e-9)  # rounding of a difference of 1e5 Pa
-    world = World(model, frame_rate=24.0, solver="IMPLICIT", threads=1)
+    world = World(model, frame_rate=24.0, solver="EXPLICIT", threads=1)
     body = world.diagnostics().bodies[0]
     assert body.gas == pytest.approx(amount * GAS_CONSTANT * 300.0, rel=1e-12)
     for _ in range(24):
@@ -185,7 +185,7 @@ def equilibrium(gas):
     return 0.5 * (RADIUS + math.sqrt(RADIUS**2 + 12.0 * gas / stiffness))
 
 
-@pytest.mark.parametrize("solver, substeps", [("RK4", 20), ("IMPLICIT", 4), ("EXPLICIT", 1), ("IMPLICIT_MESIT", 40)])
+@pytest.mark.parametrize("solver, substeps", [("RK4", 20), ("EXPLICIT", 1), ("IMPLICIT_MESIT", 40)])
 def test_gas_that_is_let_out_while_it_runs_leaves_the_radius_of_the_closed_form(solver: str, substeps: int) -> None:
     """Mesit, figure 5: 700 to 100 mol."""
     world = World(icosahedron(700.0, damping=10.0), frame_rate=60.0, substeps=substeps, solver=solver, threads=1)

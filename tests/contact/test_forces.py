@@ -7,7 +7,7 @@ from rigid_scene import block
 from scenes import BEACH_BALL, add_ball
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 
-SOLVERS = ["EXPLICIT", "IMPLICIT", "XPBD"]
+SOLVERS = ["EXPLICIT", "XPBD"]
 
 
 def made(builder, solver, **options):
@@ -59,10 +59,9 @@ def pressed(solver, substeps):
 
 
 def test_forces_of_a_held_ball_do_not_depend_on_the_solver():
-    implicit, explicit, rk4 = pressed("IMPLICIT", 10), pressed("EXPLICIT", 10), pressed("RK4", 120)
+    explicit, rk4 = pressed("EXPLICIT", 10), pressed("RK4", 120)
     # kept distances differ by half a millimetre of the 60 that the ball is pressed by: 1 %; trembling at rest: 2 %
-    assert explicit == pytest.approx(implicit, rel=0.04)
-    assert rk4 == pytest.approx(implicit, rel=0.04)
+    assert rk4 == pytest.approx(explicit, rel=0.04)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -91,7 +90,7 @@ def test_a_jelly_has_contact_forces_where_it_stands():
     builder = ModelBuilder()
     jelly = builder.add_solid("jelly", *block((0.2, 0.2, 0.2), (0.0, 0.0, 0.101)), cell_size=0.1, mass=0.5, modulus=1e4)
     builder.add_collider("floor", *shapes.grid(4.0, 2))
-    world = made(builder, "IMPLICIT", substeps=10)
+    world = made(builder, "EXPLICIT", substeps=10)
     for _ in range(8):
         world.advance_frame()
     forces, heights = world.contact_forces(jelly), world.positions(jelly)[:, 2]

@@ -18,7 +18,7 @@ def probe(points, mesh, thickness):
     far = np.concatenate([points, points + np.array([0, 0, 1e3]), points + np.array([0, 1, 1e3])])
     slivers = np.stack([np.arange(n), n + np.arange(n), 2 * n + np.arange(n)], axis=1).astype(np.int32)
     model = reference.model_of([(far, slivers)], [mesh], thickness=[thickness, 0.0])
-    contacts = Contacts(model.vertex_count)
+    contacts = Contacts()
     search = ContactSearch(model)
     search.search(model.rest_positions, np.zeros(2), contacts)
     evaluate_gaps(model.rest_positions, contacts, model.surfaces)
@@ -193,7 +193,7 @@ def test_ball_on_a_floor_has_one_contact_per_vertex_in_the_patch():
     ball = reference.icosphere(4, 0.12, (0.0, 0.0, 0.118))
     ball[0][:, 2] = np.maximum(ball[0][:, 2], 0.0005)  # the lowest vertices above the diagonal of the floor
     model = reference.model_of([ball], [reference.plane(1.0)], thickness=0.001)
-    contacts = Contacts(model.vertex_count)
+    contacts = Contacts()
     ContactSearch(model).search(model.rest_positions, np.zeros(2), contacts)
     evaluate_gaps(model.rest_positions, contacts, model.surfaces)
     patch = np.flatnonzero(ball[0][:, 2] < 0.002)

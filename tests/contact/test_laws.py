@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softpressure_ext.core.contact.coulomb import cone_share, cone_share_of_four, slip_potential
+from softpressure_ext.core.contact.coulomb import cone_share, cone_share_of_four
 from softpressure_ext.core.contact.mixing import mixed, mixed_kernel
 from softpressure_ext.core.contact.restitution import (
     RESTING_STEPS,
@@ -62,16 +62,6 @@ def test_four_contacts_at_once_are_cut_like_single_ones(size, limit):
     found, expected = np.zeros(4), [cone_share(s, n) * s for s, n in zip(size, limit, strict=True)]
     shares_of_four(np.array(size), np.array(limit), found)
     np.testing.assert_allclose(found * size, expected, rtol=ROUNDING, atol=0.0)
-
-
-@pytest.mark.parametrize("slip", [1e-4, 0.009, 0.011, 0.3])
-def test_a_yielding_spring_pulls_with_what_the_cone_holds_of_its_force(slip):
-    limit, k, step = 2.0, 200.0, 1e-7  # yields at 0.01
-    energy, secant, _ = slip_potential(slip, limit, k)
-    slope = (slip_potential(slip + step, limit, k)[0] - slip_potential(slip - step, limit, k)[0]) / (2.0 * step)
-    assert secant * slip == pytest.approx(cone_share(k * slip, limit) * k * slip, rel=ROUNDING)
-    assert slope == pytest.approx(secant * slip, rel=1e-6)  # rounding of the energy over the step
-    assert 0.0 < energy <= 0.5 * k * slip * slip
 
 
 @given(bounciness=shares, approach=st.floats(-1e3, 1e3), time=st.floats(1e-5, 0.1))

@@ -164,7 +164,7 @@ def test_the_signed_gap_passes_through_zero_smoothly():
     search, overlaps = untangled(model)
     lowest = int(np.argmin(other[0][:, 2]))
     assert (lowest, 1) in as_set(overlaps)
-    contacts = Contacts(model.vertex_count)
+    contacts = Contacts()
     x = model.rest_positions.copy()
     search.search(x, np.array([1.0, 0.0]), contacts)
     row = next(k for k in range(contacts.count) if contacts.side[k] == -1 and contacts.points[k, 0] == lowest)
@@ -186,7 +186,7 @@ def test_both_balls_are_sent_apart_even_by_points_beyond_the_other_centre(deep):
     axis = np.array([0.6, 0.64, 0.48])
     model = reference.model_of([reference.icosphere(3), reference.icosphere(3, 1.0, deep * axis)], thickness=0.01)
     search, overlaps = untangled(model)
-    contacts = Contacts(model.vertex_count)
+    contacts = Contacts()
     x = model.rest_positions
     search.search(x, np.zeros(2), contacts)
     evaluate_gaps(x, contacts, model.surfaces)
@@ -206,7 +206,7 @@ def test_a_loop_of_pushes_along_the_normals_frees_two_crossed_balls():
     model = reference.model_of([a, b], thickness=0.001)
     search, overlaps = untangled(model)
     assert overlaps.crossing_triangle_count > 20
-    contacts = Contacts(model.vertex_count)
+    contacts = Contacts()
     x = model.rest_positions.copy()
     for _ in range(200):
         search.search(x, np.full(2, 0.001), contacts)

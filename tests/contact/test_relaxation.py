@@ -10,14 +10,14 @@ from softpressure_ext.core import FrameInput, ModelBuilder, Reason, World
 from softpressure_ext.core.contact.untangle.relaxation import Relaxation
 from softpressure_ext.core.state import STAYS
 
-SOLVERS = ["EXPLICIT", "IMPLICIT", "XPBD"]
+SOLVERS = ["EXPLICIT", "XPBD"]
 
 
-def made(builder, solver="IMPLICIT", threads=1):
+def made(builder, solver="EXPLICIT", threads=1):
     return World(builder.build(), frame_rate=24.0, substeps=20, threads=threads, solver=solver)
 
 
-def crossed(height=0.3, solver="IMPLICIT", **options):
+def crossed(height=0.3, solver="EXPLICIT", **options):
     """Two balls of radius 0.2 m whose centres are less than 0.4 m apart."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     add_ball(builder, BEACH_BALL, 2, name="low", drawn_shape="INFLATED", **LIVELY, **options)
@@ -73,7 +73,6 @@ def test_bodies_that_are_moved_apart_are_not_thrown(solver, height):
     assert_nothing_crosses(world)
     assert_same_bits(world, other)
     assert fastest(world) < 0.2  # m/s
-    assert world.diagnostics().counts.halved_steps == 0
     for _ in range(11):
         world.advance_frame()
     np.testing.assert_allclose(momentum(world), 0.0, atol=1e-12)
@@ -98,7 +97,7 @@ def test_bodies_over_a_floor_come_apart(other, solver):
         assert fastest(world) < 5.0
 
 
-@pytest.mark.parametrize(("solver", "most"), [("EXPLICIT", 0.1), ("IMPLICIT", 0.005), ("XPBD", 0.005)])
+@pytest.mark.parametrize(("solver", "most"), [("EXPLICIT", 0.1), ("XPBD", 0.005)])
 def test_what_is_wedged_between_walls_is_dented(solver, most):
     """A ball of 0.4 m between walls that are 0.3 m apart: no shift frees it.
 
@@ -143,12 +142,7 @@ def test_what_stays_crossed_has_no_contact_until_pins_part_it(solver):
     assert (stays[:, 2] == STAYS).all() and len(stays) > 1
     reasons = {(finding.reason, finding.bodies, finding.count) for finding in world.reports()[0].reasons}
     assert (Reason.STAY_CROSSED, (0, 1), len(stays)) in reasons
-    if solver == "IMPLICIT":
-        contacts = world._solver._minimiser.contacts
-        held = np.isin(contacts.points[: contacts.edge_start, 0], stays[:, 0])
-        assert held.any() and np.isinf(contacts.gap[: contacts.edge_start][held]).all()
-    else:
-        assert world._solver.candidate_count == 0
+    assert world._solver.candidate_count == 0
 
     other = made_like(world)
     for lift in (0.0, 0.05, 0.2, 0.2):

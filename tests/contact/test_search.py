@@ -7,15 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from softpressure_ext.core.contact.broad_phase import box_tree
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
-from softpressure_ext.core.contact.contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
+from softpressure_ext.core.contact.contacts import Contacts
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
-
-CONTACT_FIELDS = ("points", "triangle", "bodies", "thickness", "friction", "side", "kind", "edges", "apex", "soft")
-GAP_FIELDS = ("weights", "normal", "distance", "gap", "feature")
 
 
 def searched(model, x, reach, capacity=1024):
-    contacts = Contacts(model.vertex_count, capacity)
+    contacts = Contacts(capacity)
     ContactSearch(model).search(x, np.asarray(reach, float), contacts)
     evaluate_gaps(x, contacts, model.surfaces)
     return contacts
@@ -58,16 +55,14 @@ def test_what_a_row_says_about_its_bodies():
     soft, hard = reference.icosphere(1, 1.0, (0, 0, 0)), reference.icosphere(1, 1.0, (1.9, 0, 0))
     model = reference.model_of(
         [soft, hard], [reference.plane(3.0, -1.0)],
-        thickness=[0.1, 0.2, 0.4], friction=[0.2, 0.8, 0.5],
+        thickness=[0.1, 0.2, 0.4],
     )  # fmt: skip
     contacts = searched(model, model.rest_positions, np.zeros(3))
     rows = slice(0, contacts.edge_start)
     first, second = contacts.bodies[rows].T
     assert set(zip(first.tolist(), second.tolist(), strict=True)) == {(0, 1), (1, 0), (0, 2), (1, 2)}
     np.testing.assert_array_equal(contacts.thickness[rows], model.thickness[first] + model.thickness[second])
-    np.testing.assert_allclose(contacts.friction[rows], np.sqrt(model.friction[first] * model.friction[second]))
     np.testing.assert_array_equal(contacts.points[rows, 1:], model.surfaces.triangles[contacts.triangle[rows]])
-    assert (contacts.kind[rows] == POINT_TRIANGLE).all() and POINT_TRIANGLE != EDGE_EDGE
     assert (contacts.side[rows] == 1).all()
 
 
@@ -81,20 +76,9 @@ def test_collider_points_push_membrane_triangles_but_not_other_colliders():
     assert (1, 2) not in bodies and (2, 1) not in bodies
 
 
-def test_vertex_table_gathers_every_slot_in_order():
-    rng = np.random.default_rng(3)
-    model = reference.model_of([reference.triangle_soup(rng, 30), reference.triangle_soup(rng, 30)])
-    contacts = searched(model, model.rest_positions, [0.1, 0.1])
-    assert contacts.count > 20
-    for vertex in range(model.vertex_count):
-        entries = contacts.vertex_entry[contacts.vertex_start[vertex] : contacts.vertex_start[vertex + 1]]
-        expected = np.flatnonzero(contacts.points[: contacts.count].ravel() == vertex)
-        np.testing.assert_array_equal(entries, expected)
-
-
 def test_search_again_with_more_and_with_fewer_contacts():
     model = reference.model_of([reference.icosphere(3), reference.icosphere(3)], thickness=1e-3)
-    search, contacts = ContactSearch(model), Contacts(model.vertex_count, 1)
+    search, contacts = ContactSearch(model), Contacts(1)
     far = model.rest_positions.copy()
     far[model.point_body == 1] += 10.0
     near = model.rest_positions.copy()
@@ -103,27 +87,26 @@ def test_search_again_with_more_and_with_fewer_contacts():
         search.search(x, np.zeros(2), contacts)
         expected = reference.all_pairs(model, x, np.zeros(2)) if x is near else []
         assert pairs_of(contacts) == [row[:2] for row in expected]
-        assert contacts.vertex_start[-1] == 4 * contacts.count
         assert contacts.capacity >= contacts.count
 
 
 def test_still_valid_until_a_point_leaves_its_reach():
     model = reference.model_of([reference.icosphere(2)], [reference.plane(2.0, -1.0)])
-    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    search, contacts = ContactSearch(model), Contacts()
     x = model.rest_positions.copy()
-    assert not search.still_valid(x)
+    assert not search.others_valid(x)
     search.search(x, np.array([0.02, 0.0]), contacts)
-    assert search.still_valid(x)
+    assert search.others_valid(x)
     moved = x.copy()
     moved[17, 1] += 0.0199
-    assert search.still_valid(moved)
+    assert search.others_valid(moved)
     moved[17, 1] += 0.0002
-    assert not search.still_valid(moved)
+    assert not search.others_valid(moved)
     still = x.copy()
     still[-1, 2] += 1e-9  # the collider has no reach
-    assert not search.still_valid(still)
+    assert not search.others_valid(still)
     still[-1, 2] = np.nan
-    assert not search.still_valid(still)
+    assert not search.others_valid(still)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -20,7 +20,7 @@ from softpressure_ext.core.solvers.explicit.stability import SAFETY, plan_steps
 KINDS = ("SKIN", "LOOP", "TRUSS", "FLAT_TRUSS", "SOLID")
 #: Share of the rate that a solver may be off at 200 steps per period, h w = 0.03: some (h w)^4, (h w)^2 and, for the
 #: steps of Euler, whose velocity is half a step old, ratio times h w.
-DECAY = {"RK4": 1e-6, "HEUN": 1e-3, "EXPLICIT_EULER": 3e-3, "IMPLICIT": 3e-4}
+DECAY = {"RK4": 1e-6, "HEUN": 1e-3, "EXPLICIT_EULER": 3e-3}
 
 
 @pytest.mark.parametrize("solver", DECAY)
@@ -63,9 +63,7 @@ def without_dampers(body):
     return other
 
 
-@pytest.mark.parametrize(
-    ("solver", "order"), [("EXPLICIT_EULER", 1), ("HEUN", 2), ("RK4_MARTIN", 1), ("RK4", 4), ("IMPLICIT", 2)]
-)
+@pytest.mark.parametrize(("solver", "order"), [("EXPLICIT_EULER", 1), ("HEUN", 2), ("RK4_MARTIN", 1), ("RK4", 4)])
 def test_the_order_of_convergence_with_dampers(solver, order):
     """Stages have velocities of their own: a damper does not spoil the order. Errors at 0.7 periods, ratio 0.2."""
     body = Breathing("TRUSS", 0.2)
@@ -81,7 +79,7 @@ def test_the_order_of_convergence_with_dampers(solver, order):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.12)
 
 
-@pytest.mark.parametrize("solver", ["RK4", "IMPLICIT", "EXPLICIT"])
+@pytest.mark.parametrize("solver", ["RK4", "EXPLICIT"])
 def test_the_decay_does_not_depend_on_the_mesh(solver):
     """Balls of 42 and 642 vertices: rate = (eta / Y) w^2 / 2 with w^2 = 12 pi Y / m of the smooth ball."""
     expected = 0.5 * (12.0 * np.pi * MODULUS / MASS) * (2.0 * RATIO / Breathing("SKIN").frequency)
@@ -103,7 +101,7 @@ def test_the_decay_does_not_depend_on_the_mesh(solver):
     assert rates[1] == pytest.approx(expected, rel=0.015)
 
 
-@pytest.mark.parametrize("solver", ["RK4", "IMPLICIT"])
+@pytest.mark.parametrize("solver", ["RK4", "EXPLICIT"])
 def test_bars_of_few_and_many_cells_decay_alike(solver):
     """The first stretching of a free bar: w = pi / length sqrt(E / density), rate = (eta / E) w^2 / 2."""
     length, width, density, eta = 1.0, 0.1, 1000.0, 40.0
@@ -167,7 +165,7 @@ def test_forces_of_dampers_balance_and_leave_rigid_motion_alone():
     assert np.abs(damper_forces(x, turning, model.edges.points, model.edge_damping)).sum() < 1e-13 * size
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT_EULER", "EXPLICIT", "IMPLICIT", "XPBD"])
+@pytest.mark.parametrize("solver", ["EXPLICIT_EULER", "EXPLICIT", "XPBD"])
 def test_momentum_and_angular_momentum_stay(solver):
     """Explicit steps to rounding; the others give back to a body what their sums leave, to a billionth of its inertia.
 
@@ -181,19 +179,6 @@ def test_momentum_and_angular_momentum_stay(solver):
     np.testing.assert_allclose(momenta(world)[:3], before[:3], rtol=0.0, atol=1e-12 * np.abs(before).max())
 
 
-@pytest.mark.parametrize("eta", [1.0, 100.0, 1e6])
-@pytest.mark.parametrize("step", [1e-3, 1.0 / 60.0])
-def test_implicit_steps_never_gain_energy(eta, step):
-    """Whatever the dampers and the step: all but what Newton's method leaves, a millionth of the energy."""
-    world = dented_ball("IMPLICIT", eta, step)
-    before = start = energy(world)
-    for _ in range(40):
-        world.advance_frame()
-        now = energy(world)
-        assert now <= before + 1e-6 * abs(start)
-        before = now
-
-
 def test_explicit_steps_are_as_long_as_the_dampers_allow():
     """h^2 w^2 + 2 h rate at most (2 SAFETY)^2; heavy dampers take steps of 2 SAFETY^2 / rate."""
     plans = {eta: plan_steps(dented_ball("RK4", eta).model, MethodOptions()) for eta in (0.0, 1.0, 50.0)}
@@ -205,12 +190,14 @@ def test_explicit_steps_are_as_long_as_the_dampers_allow():
     assert plans[1.0].decay <= 1.0 / 5e3 * plans[1.0].square
 
 
-def test_automatic_takes_the_dampers_into_account():
-    """Heavy dampers make explicit steps short, and so implicit ones the cheaper ones."""
-    soft = dented_ball("AUTO", 0.0, 1.0 / 24.0, substeps=1)
-    stiff = dented_ball("AUTO", 100.0, 1.0 / 24.0, substeps=1)
-    assert (soft.choice.solver, stiff.choice.solver) == ("EXPLICIT", "IMPLICIT")
-    with pytest.raises(ParameterError, match=r"ball: spring damping 300 N s/m would need \d+ explicit steps per frame"):
+def test_a_run_takes_the_dampers_into_account():
+    """Heavy dampers make explicit steps short; where they would be too many, the sentence names them."""
+    soft, stiff = (dented_ball("EXPLICIT", eta, 1.0 / 24.0, substeps=1) for eta in (0.0, 100.0))
+    assert stiff.steps_per_frame > 10 * soft.steps_per_frame
+    with pytest.raises(
+        ParameterError,
+        match=r"ball: spring damping 300 N s/m would need \d+ explicit steps per frame.* fewer vertices\.$",
+    ):
         dented_ball("EXPLICIT", 300.0, 1.0 / 24.0)
 
 
@@ -238,7 +225,7 @@ def test_explicit_steps_with_stiff_dampers_gain_no_energy_in_a_bounce(eta):
 # --- input ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", ["RK4", "EXPLICIT", "IMPLICIT", "XPBD"])
+@pytest.mark.parametrize("solver", ["RK4", "EXPLICIT", "XPBD"])
 def test_a_keyed_damping_is_that_of_a_body_that_is_built_so(solver):
     """Keyed from the first frame on; and with the stretch modulus keyed the dampers stay as they are."""
     built, keyed = Breathing("SKIN", 0.1), Breathing("SKIN", 0.0)
@@ -321,6 +308,6 @@ def test_bad_values_are_refused():
         ModelBuilder().add_solid("cube", *shapes.box(SIZE), spring_damping=np.nan)
     with pytest.raises(ParameterError, match=r"neighbour damping SOME; give SIMPLIFIED or ALL or NONE\."):
         MethodOptions(neighbour_damping="SOME")
-    for solver in ("AUTO", "EXPLICIT", "IMPLICIT", "XPBD"):
+    for solver in ("EXPLICIT", "XPBD"):
         with pytest.raises(ParameterError, match=f"neighbour damping: ALL with the method {solver}, which has none"):
             World(Breathing("SKIN").model, solver=solver, options=MethodOptions(neighbour_damping="ALL"))

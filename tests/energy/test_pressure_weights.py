@@ -6,7 +6,7 @@ import shapes
 from scenes import virial_pressure
 from softpressure_ext.core import ModelBuilder, ParameterError, World
 
-SOLVERS = ("EXPLICIT", "IMPLICIT", "RK4")
+SOLVERS = ("EXPLICIT", "RK4")
 PRESSURE = 20e3
 SIDE, FRAMES, RATE = 0.2, 4, 240
 

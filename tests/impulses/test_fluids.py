@@ -11,7 +11,7 @@ from softpressure_ext.core.impulses.fluids import Fluids
 from softpressure_ext.core.impulses.slosh import SLOSH_DAMPING, Slosh
 from softpressure_ext.core.impulses.wetting import area_vectors, volume_below
 
-SOLVERS = ("EXPLICIT", "IMPLICIT", "XPBD")
+SOLVERS = ("EXPLICIT", "XPBD")
 AIR, HELIUM, WATER = 1.2, 0.17, 1000.0
 
 
@@ -58,7 +58,7 @@ def floating_depth(radius, share):
     return float(next(root.real for root in roots if abs(root.imag) < 1e-9 and 0.0 < root.real < 2.0 * radius))
 
 
-@pytest.mark.parametrize("solver", ["RIGID", "EXPLICIT", "IMPLICIT", "XPBD"])
+@pytest.mark.parametrize("solver", ["RIGID", "EXPLICIT", "XPBD"])
 def test_a_ball_floats_as_deep_as_archimedes_says(solver):
     """A rigid ball with RIGID, else a skin."""
     builder, radius = ModelBuilder(liquid_density=WATER, liquid_level=0.3, drag_coefficient=2.0), 0.1
@@ -72,7 +72,7 @@ def test_a_ball_floats_as_deep_as_archimedes_says(solver):
             "ball", placed, triangles, mass=mass, gauge_pressure=2e4, stretch_modulus=1e5, damping=5.0,
             pressure_at="REST", drawn_shape="INFLATED",
         )  # fmt: skip
-    world = World(builder.build(), frame_rate=24, substeps=10, solver="AUTO" if solver == "RIGID" else solver)
+    world = World(builder.build(), frame_rate=24, substeps=10, solver="EXPLICIT" if solver == "RIGID" else solver)
     heights, displaced = [], []
     for frame in range(120):
         world.advance_frame()
@@ -151,7 +151,7 @@ def balloon(builder, *, share=1.0, mass=0.05, centre=0.12, pressure=1500.0, held
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
+@pytest.mark.parametrize("solver", ["EXPLICIT"])
 def test_a_water_balloon_sags_keeps_its_volume_and_rests(solver):
     """It rests with the mass of its water, so the floor carries its weight."""
     builder = ModelBuilder()
@@ -275,7 +275,7 @@ def test_a_rising_level_lifts_what_floats(solver):
             "ball", positions, triangles, mass=mass, gauge_pressure=2e4, stretch_modulus=1e5, damping=5.0,
             pressure_at="REST", drawn_shape="INFLATED",
         )  # fmt: skip
-    world = World(builder.build(), frame_rate=24, substeps=10, solver="AUTO" if solver == "RIGID" else solver)
+    world = World(builder.build(), frame_rate=24, substeps=10, solver="EXPLICIT" if solver == "RIGID" else solver)
     levels, heights = [*[0.0] * 72, *np.linspace(0.0, 0.3, 48), *[0.3] * 72], []
     for level in levels:
         world.advance_frame(FrameInput(liquid_level=level))

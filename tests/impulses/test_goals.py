@@ -9,7 +9,7 @@ from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, Worl
 from validation import validated
 
 MASS, RATE = 1.5, 24.0
-SOLVERS = ("EXPLICIT", "IMPLICIT", "XPBD")
+SOLVERS = ("EXPLICIT", "XPBD")
 
 
 def goal_world(

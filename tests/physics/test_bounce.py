@@ -52,7 +52,7 @@ def test_bounciness_is_the_ratio_of_the_speeds(bounciness):
     # heights go with the square of the speed
     plain, braked = rebound(0.3), rebound(0.3, bounciness=bounciness)
     validated(
-        "speed after an impact, without what vibrations take", room="solvers/implicit",
+        "speed after an impact, without what vibrations take", room="solvers/explicit",
         measured=np.sqrt(braked / plain), expected=bounciness, rel=0.1, source="coefficient of restitution e",
         reason="made for a linear contact spring; a ball vibrates against the floor for 10 ms",
     )  # fmt: skip

@@ -17,7 +17,7 @@ def ring_on_a_slope(degrees, friction):
         friction=friction, damping=10.0, bounciness=0.5, thickness=2e-3,
     )  # fmt: skip
     builder.add_collider("floor", *shapes.grid(20.0, 2), friction=friction, bounciness=0.5)
-    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT")
 
 
 @pytest.mark.parametrize("friction", [0.2, 0.5, 1.0])
@@ -35,12 +35,12 @@ def test_slide_angle(friction):
     tilt = np.radians(angle + 1.0)
     gained = GRAVITY * (np.sin(tilt) - friction * np.cos(tilt))
     validated(
-        "speed gained in 0.5 s, 1 degree above the critical slope", room="solvers/implicit",
+        "speed gained in 0.5 s, 1 degree above the critical slope", room="solvers/explicit",
         measured=velocity(above)[0] - speed, expected=0.5 * gained, unit="m/s", rel=0.10,
         source="g (sin a - μ cos a) t", reason="a small difference of two large forces: 10 % of it are 0.1 degrees",
     )  # fmt: skip
     validated(
-        "way in 0.5 s, 1 degree below the critical slope", room="solvers/implicit",
+        "way in 0.5 s, 1 degree below the critical slope", room="solvers/explicit",
         measured=centre(below)[0] - place, expected=0.0, unit="m", abs=1e-4, source="Coulomb: tan a < μ holds",
         reason="the ring still comes to rest; it does not creep",
     )  # fmt: skip
@@ -52,7 +52,7 @@ def test_no_friction_takes_no_speed():
     for _ in range(60):
         world.advance_frame()
     validated(
-        "speed after 1 s on a slope of 5 degrees without friction", room="solvers/implicit",
+        "speed after 1 s on a slope of 5 degrees without friction", room="solvers/explicit",
         measured=velocity(world)[0], expected=GRAVITY * np.sin(np.radians(5.0)), unit="m/s", rel=0.002,
         source="g sin a t", reason="momentum counts every force, however small; the ring swells meanwhile",
     )  # fmt: skip

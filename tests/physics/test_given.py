@@ -13,7 +13,7 @@ def test_pins_follow_the_given_positions_exactly():
     x, _ = shapes.icosphere(3, BEACH_BALL.radius)
     pinned = np.flatnonzero(x[:, 2] > 0.17)[::-1]  # their order does not matter
     add_ball(builder, BEACH_BALL, pinned=pinned, **LIVELY)
-    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="IMPLICIT")
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="EXPLICIT")
     gas = float(world.save().gas[0])
     handle = x[np.sort(pinned)]
     for frame in range(1, 37):
@@ -37,7 +37,7 @@ def test_a_plate_presses_a_ball_to_half_its_height():
     builder.add_collider("floor", *shapes.grid(3.0))
     plate, triangles = shapes.grid(3.0, 4, 2 * radius + 0.03)
     upper = builder.add_collider("plate", plate, triangles)
-    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="IMPLICIT")
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="EXPLICIT")
     rest, gas = world.diagnostics().bodies[0].volume, float(world.save().gas[0])
     for frame in range(1, 49):
         down = plate - [0.0, 0.0, (radius + 0.03) * min(frame / 24.0, 1.0)]
@@ -45,7 +45,7 @@ def test_a_plate_presses_a_ball_to_half_its_height():
         height = world.positions(0)[:, 2]
         assert height.min() > 0.0 and height.max() < down[0, 2]
         validated(
-            "(p + pa) V / nRT - 1 of a ball pressed to half its height", room="solvers/implicit",
+            "(p + pa) V / nRT - 1 of a ball pressed to half its height", room="solvers/explicit",
             measured=gas_law_error(world, gas), expected=0.0, abs=1e-12, source="ideal gas", reason="rounding",
         )  # fmt: skip
     found = world.diagnostics().bodies[0]
@@ -61,7 +61,7 @@ def test_a_plate_that_rises_carries_a_ball_along():
     add_ball(builder, BEACH_BALL, centre=(0.0, 0.0, BEACH_BALL.radius + 0.002), **LIVELY)
     plate, triangles = shapes.grid(3.0)
     builder.add_collider("lift", plate, triangles)
-    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="IMPLICIT")
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="EXPLICIT")
     for frame in range(1, 49):
         lifted = plate + [0.0, 0.0, 0.05 * frame]
         world.advance_frame(FrameInput(collider_positions={0: lifted}))
@@ -88,7 +88,7 @@ def test_wrong_input_is_refused_and_changes_nothing(given, sentence):
     builder = ModelBuilder()
     add_ball(builder, BEACH_BALL, 1, centre=(0.0, 0.0, 1.0), pinned=[3, 5])
     builder.add_collider("lift", *shapes.grid(3.0))
-    world = World(builder.build(), threads=1, solver="IMPLICIT")
+    world = World(builder.build(), threads=1, solver="EXPLICIT")
     world.advance_frame()
     before = world.positions(0)
     with pytest.raises(ParameterError, match=sentence):

@@ -22,7 +22,7 @@ def thrown_ball(turn=None, shift=(0.0, 0.0, 0.0)):
     )  # fmt: skip
     floor, floor_triangles = shapes.grid(4.0, 2)
     builder.add_collider("floor", floor @ turn.T + shift, floor_triangles)
-    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT")
 
 
 def test_a_kilometre_away():
@@ -54,7 +54,7 @@ def test_scaled_sixteen_times():
         add_ball(builder, ball, centre=(0.0, 0.0, 0.2 * scale), damping=5.0 / pace, bounciness=0.8,
                  bend_modulus=0.1 * scale**4, velocity=(pace, 0.0, 0.0))  # fmt: skip
         builder.add_collider("floor", *shapes.grid(4.0 * scale))
-        world = World(builder.build(), frame_rate=60.0 / pace, substeps=4, threads=1, solver="IMPLICIT")
+        world = World(builder.build(), frame_rate=60.0 / pace, substeps=4, threads=1, solver="EXPLICIT")
         return path_of(world, 40) / scale
 
     # all powers of two, so that even the roundings are the same
@@ -68,7 +68,7 @@ def two_balls(threads, subdivisions=3):
         add_ball(builder, ball, subdivisions, (0.05 * k, 0.0, 0.125 + 0.33 * k), name=f"ball {k}", bend_modulus=0.01,
                  damping=5.0, bounciness=0.8, pinned=[0, 1] if k else None)  # fmt: skip
     builder.add_collider("floor", *shapes.grid(3.0))
-    return World(builder.build(), frame_rate=120.0, substeps=2, threads=threads, solver="IMPLICIT")
+    return World(builder.build(), frame_rate=120.0, substeps=2, threads=threads, solver="EXPLICIT")
 
 
 def frames_of(world, count, first=0):

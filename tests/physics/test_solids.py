@@ -9,7 +9,7 @@ from solid_scene import bar, lattice_momentum, place, run, static_moves, world_o
 from validation import validated
 
 #: Those that are to do all with solids.
-SOLVERS = ["EXPLICIT", "IMPLICIT", "XPBD"]
+SOLVERS = ["EXPLICIT", "XPBD"]
 
 
 @pytest.mark.parametrize(("kind", "size"), [("TRUSS", 0.1), ("SOLID", 0.1), ("SOLID", 0.05)])
@@ -27,7 +27,7 @@ def test_a_hanging_bar_is_stretched_by_its_weight(kind, size):
         mesh, floor=False, cell_size=size, kind=kind, density=density, modulus=modulus, poisson_ratio=0.3, pinned=top,
         damping=30.0, frame_rate=24.0, substeps=2,
     )  # fmt: skip
-    run(world, 24)
+    run(world, 72)  # damping acts on a fifth of this motion alone: the rest is that of a rigid body
     expected = density * 9.81 * length**2 / (2.0 * modulus)
     low = world.positions(0)[:, 2].min()
     validated(
@@ -37,7 +37,7 @@ def test_a_hanging_bar_is_stretched_by_its_weight(kind, size):
     )  # fmt: skip
 
 
-def beam_world(count, solver="IMPLICIT", substeps=10):
+def beam_world(count, solver="EXPLICIT", substeps=10):
     """A beam of 1.5 m that sticks out of a wall, 0.2 m square, its cells `count` across."""
     mesh = bar(1.5, 0.2)
     return world_of(
@@ -75,7 +75,7 @@ def test_a_beam_sags_under_its_weight():
     assert errors[1] < 0.3 * errors[0]
 
 
-@pytest.mark.parametrize(("solver", "substeps"), [("IMPLICIT", 10), ("XPBD", 400), ("XPBD", 800)])
+@pytest.mark.parametrize(("solver", "substeps"), [("EXPLICIT", 10), ("XPBD", 400), ("XPBD", 800)])
 def test_the_solvers_hold_a_beam_where_statics_puts_it(solver, substeps):
     """It sags by 1 % of its length, for which the linear system is good to about as much.
 
@@ -111,11 +111,11 @@ def test_free_flight_keeps_momentum(solver):
     now, turned = lattice_momentum(world)
     validated(
         "momentum of a solid in flight", room="bodies/lattice", measured=now, expected=push, unit="kg m/s",
-        abs=1e-6 * np.abs(push).max(), source="conserved", reason="what Newton's method and sweeps leave",
+        abs=1e-6 * np.abs(push).max(), source="conserved", reason="what sweeps leave",
     )  # fmt: skip
     validated(
         "angular momentum of a solid in flight", room="bodies/lattice", measured=turned, expected=turn, unit="kg m²/s",
-        abs=1e-6 * np.abs(turn).max(), source="conserved", reason="what Newton's method and sweeps leave",
+        abs=1e-6 * np.abs(turn).max(), source="conserved", reason="what sweeps leave",
     )  # fmt: skip
 
 
@@ -214,7 +214,7 @@ def test_a_solid_with_a_skin_and_a_rigid_block():
     near = int(np.argmin(shapes.icosphere(2)[0][:, 0]))
     builder.attach_to_membrane(ball, [near], cushion)
     builder.add_collider("floor", *shapes.grid(10.0))
-    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="IMPLICIT")
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="EXPLICIT")
     run(world, 24)
     bodies = world.diagnostics().bodies
     assert bodies[0].gauge_pressure == 0.0 and bodies[1].gauge_pressure > 300.0

@@ -12,7 +12,7 @@ RATE = 24.0
 CREEP_TIME = 0.5
 TICK = 1.0 / 480.0
 #: Those with which a lattice of these tests is stable at 20 substeps per frame, one of each kind of arrays.
-SOLVERS = ["EXPLICIT", "IMPLICIT", "XPBD", "RK4"]
+SOLVERS = ["EXPLICIT", "XPBD", "RK4"]
 each_solver = pytest.mark.parametrize("solver", SOLVERS)
 
 
@@ -59,7 +59,7 @@ def test_at_a_constant_strain_the_stress_above_the_yield_stress_decays_exponenti
 def test_the_relaxation_does_not_depend_on_frames_and_substeps():
     found = []
     for frame_rate, substeps, frames in ((24.0, 20, 12), (60.0, 7, 30), (12.0, 1, 6)):
-        world = cube_world("IMPLICIT", frame_rate, substeps, creep_time=CREEP_TIME)[0]
+        world = cube_world("EXPLICIT", frame_rate, substeps, creep_time=CREEP_TIME)[0]
         state = world.save()
         state.positions[:8] *= (1.1, 0.9, 1.0)  # from the start, as motion within frames would differ
         world.load(state)
@@ -155,7 +155,7 @@ def test_creep_is_of_first_order_in_the_tick():
     """
     errors, frames, speed = [], 6, 0.5 * 0.01 * RATE
     for substeps in (1, 2, 4):
-        world, x = cube_world("IMPLICIT", substeps=substeps, creep_time=CREEP_TIME)
+        world, x = cube_world("EXPLICIT", substeps=substeps, creep_time=CREEP_TIME)
         for frame in range(frames):
             run(world, 1, pinned_positions={0: x * (1.0 + 0.01 * (frame + 1), 1.0, 1.0)})
         length, rest, drawn = spring_state(world)
@@ -235,7 +235,7 @@ def scene_world(solver, spring_damping=0.0):
     return World(builder.build(), frame_rate=RATE, substeps=substeps, threads=1, solver=solver)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
+@pytest.mark.parametrize("solver", ["EXPLICIT"])
 def test_an_animated_modulus_keeps_what_has_flowed(solver):
     """Solvers that are revised share arrays with the one they come from."""
     world = scene_world(solver)

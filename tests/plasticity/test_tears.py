@@ -37,7 +37,7 @@ def run(world, frames):
         world.advance_frame()
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT", "XPBD", "RK4"])
+@pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD", "RK4"])
 def test_a_torn_balloon_goes_limp(solver):
     """It ends at the pressure of the air; its other springs hold."""
     world = balloon_world(solver, tear_strain=5.0)
@@ -72,7 +72,7 @@ def test_a_skin_tears_where_it_is_strained_beyond_the_limit_and_not_below():
 
 
 def test_torn_springs_take_their_triangles_and_the_hinges_of_these_with_them():
-    world = with_torn(balloon_world("IMPLICIT", tear_strain=5.0), 3)
+    world = with_torn(balloon_world("EXPLICIT", tear_strain=5.0), 3)
     start, now = world.model, world._segments.model
     torn = {tuple(row) for row in start.edges.points[:3].tolist()}
 
@@ -93,7 +93,7 @@ def test_torn_springs_take_their_triangles_and_the_hinges_of_these_with_them():
     assert hinges - {tuple(sorted(row[:2])) for row in now.hinges.points.tolist()} == set.union(*sides)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
+@pytest.mark.parametrize("solver", ["EXPLICIT"])
 def test_a_torn_run_that_is_continued_has_the_same_bits(solver):
     worlds = [with_torn(balloon_world(solver, tear_strain=5.0), 2), balloon_world(solver, tear_strain=5.0)]
     run(worlds[0], 2)
@@ -104,7 +104,7 @@ def test_a_torn_run_that_is_continued_has_the_same_bits(solver):
         np.testing.assert_array_equal(getattr(worlds[0].save(), name), getattr(worlds[1].save(), name))
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])  # with XPBD the gas has another pressure within a step
+@pytest.mark.parametrize("solver", ["EXPLICIT"])  # with XPBD the gas has another pressure within a step
 def test_the_jet_of_a_torn_balloon_pushes_it(solver):
     """Its momentum is the mass that streamed out times the jet's speed, against the hole's normal."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
@@ -161,7 +161,7 @@ def test_weak_vertices_of_lattices_and_wrong_weights_are_refused():
         builder.weaken(1, [42], 1.0)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
+@pytest.mark.parametrize("solver", ["EXPLICIT"])
 def test_a_lattice_that_is_pulled_apart_tears_across(solver):
     """A bar of jelly pinned at both ends, of which one moves away: its springs tear in the middle, and it lets go."""
     left = {}
@@ -219,7 +219,7 @@ def test_rigid_springs_that_should_tear_are_refused():
         balloon_world("XPBD", tear_strain=1.0, rigid_springs=True)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
+@pytest.mark.parametrize("solver", ["EXPLICIT"])
 def test_a_balloon_that_is_pumped_up_bursts_in_one_place_and_stays_whole(solver):
     """Evenly strained it does not turn to dust: most springs hold, and the pressure is soon that of the air."""
     world, largest = balloon_world(solver, tear_strain=0.3), 0.0

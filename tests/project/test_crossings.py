@@ -193,7 +193,7 @@ def world_of(*balls: tuple[float, float, float], **options: bool) -> World:
     builder.add_rigid("box", *block((1.0, 1.0, 1.0), (5.0, 0.0, 0.0)))
     builder.add_collider("floor", *shapes.grid(40.0, 1, -0.6))
     builder.add_collider("wall", *shapes.box(1.0, 1, (0.0, 9.0, 0.0)))
-    return World(builder.build(), threads=1, solver="IMPLICIT")
+    return World(builder.build(), threads=1, solver="EXPLICIT")
 
 
 def test_a_world_without_crossings() -> None:

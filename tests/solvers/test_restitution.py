@@ -8,6 +8,7 @@ from scenes import moved_mass
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.bodies import assembly
 from softpressure_ext.core.contact.restitution import bounce_strength
+from softpressure_ext.core.solvers.explicit.dissipation import leave_some
 from softpressure_ext.core.solvers.restitution import apply_restitution
 from softpressure_ext.core.solvers.rigid_motion import relax_points, rigid_motions
 from solver_scene import EXTRA_INERTIA, ROUNDING, Pairs, motions, parts, random_motion, row_of, two_bodies
@@ -88,6 +89,17 @@ def test_bounce_strength_grows_as_bounciness_falls():
     strengths = [bounce_strength(e) for e in (1.0, 0.9, 0.5, 0.1, 0.05, 0.0)]
     assert strengths[0] == 0.0 and (np.diff(strengths[:-1]) > 0).all()
     assert strengths[-1] == strengths[-2]  # below 0.05 the way back would take for ever
+
+
+@pytest.mark.parametrize(("left", "fallback"), [(9, False), (8, True), (0, True)])
+def test_a_body_of_which_hardly_anything_is_untouched_counts_as_a_whole(model, left, fallback):
+    """The 42 vertices of the ball, 9 of which have just over a fifth of the mass."""
+    (ball, ring), mass = parts(model), np.ones(model.vertex_count)
+    untouched = mass.copy()
+    untouched[: ball.stop - left] = 0.0
+    leave_some(untouched, mass, model.body_point_start, model.membrane_count)
+    assert ball.stop == 42 and (untouched[ring] == 1.0).all()
+    assert untouched[ball].sum() == (42 if fallback else left)
 
 
 def brake(model, x, v, mass, pairs, strength, motion, fall, approach):

@@ -3,7 +3,6 @@
 import numpy as np
 import shapes
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.options import DEFAULTS, MethodOptions
 
 AMBIENT = 101_325.0
 
@@ -14,8 +13,8 @@ def plane_of(turn):
 
 
 def loop_world(
-    *outlines, turn=None, gravity=-9.81, floor=False, frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT",
-    velocities=None, step_error=DEFAULTS.step_error, **options,
+    *outlines, turn=None, gravity=-9.81, floor=False, frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT",
+    velocities=None, **options,
 ):  # fmt: skip
     """Loops in one upright plane, gravity along it, the whole scene turned; `floor` at the height 0."""
     settings = {"mass": 1.0, "gauge_pressure": 1e3, "stretch_modulus": 1e4} | options
@@ -29,10 +28,7 @@ def loop_world(
         x, triangles = shapes.grid(20.0, 2)
         builder.add_collider("floor", x @ turned.T, triangles, **surface)
     model = builder.build()
-    return World(
-        model, frame_rate=frame_rate, substeps=substeps, threads=threads, solver=solver,
-        options=MethodOptions(step_error=step_error),
-    )  # fmt: skip
+    return World(model, frame_rate=frame_rate, substeps=substeps, threads=threads, solver=solver)
 
 
 def run(world, frames):

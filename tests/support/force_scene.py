@@ -5,7 +5,6 @@ import shapes
 from numba import njit
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.contact import barrier
-from softpressure_ext.core.contact.contacts import Contacts
 from softpressure_ext.core.energy.bend import bend_force
 from softpressure_ext.core.energy.stretch import stretch_force
 from softpressure_ext.core.linear.conjugate_gradient import Hessian, multiply
@@ -84,10 +83,9 @@ def smallest_eigenvalue_share(matrix):
 
 
 def no_contact(model):
-    record = Contacts(model.vertex_count)
     return barrier.ContactTerms(
-        record.points, record.weights, record.vertex_start, record.vertex_entry,
-        np.zeros((1024, 3)), np.zeros((1024, 6)),
+        np.zeros((1, 4), np.int32), np.zeros((1, 4)), np.zeros(model.vertex_count + 1, np.int32),
+        np.zeros(4, np.int32), np.zeros((1, 3)), np.zeros((1, 6)),
         model.vertex_count, model.rigid.unknown, model.rigid.arm,
     )  # fmt: skip
 

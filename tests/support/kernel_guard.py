@@ -7,14 +7,14 @@ Tests that call kernels themselves may compile: to a folder of their own, so tha
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from numba.core import event
-from softpressure_ext.core import SoftPressureError, kernel_store, prepare
+from softpressure_ext.core import kernel_store, prepare
 from softpressure_ext.core.kernel_store import KernelStore
-from softpressure_ext.core.solvers.automatic import AUTO
+from softpressure_ext.core.parameters.methods import EARLIER, ENGINE
 from softpressure_ext.core.world import World
 from warm import DIRECT
 
@@ -80,16 +80,10 @@ def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _make_sure(model: Any, **options: Any) -> bool:
     """Whether a world is to be guarded; then the kernels of its scene are in files."""
-    solver = options.get("solver", AUTO)
-    if _here.in_job or not isinstance(solver, str) or solver not in (AUTO, *prepare.SOLVERS):
+    solver = options.get("solver", ENGINE)
+    if _here.in_job or not isinstance(solver, str) or solver not in (*EARLIER, *prepare.SOLVERS):
         return False
-    parts, choices = prepare.parts_of(model), options.get("options", prepare.DEFAULTS)
-    _prepare(parts, solver, choices)
-    if solver == AUTO:
-        with _set("in_world", True), suppress(SoftPressureError, ZeroDivisionError):  # the world refuses it, too
-            time, substeps = 1.0 / options.get("frame_rate", 24.0), options.get("substeps", 10)
-            choice = options.get("choice") or prepare.choose(model, time, substeps, choices)
-            _prepare(parts, choice.method, choices)
+    _prepare(prepare.parts_of(model), solver, options.get("options", prepare.DEFAULTS))
     return True
 
 

@@ -17,7 +17,7 @@ def world_of(*bodies, floor=None, gravity=(0.0, 0.0, -GRAVITY), frame_rate=60.0,
         builder.add_rigid(f"body {number}", *mesh, **(options | own))
     if floor is not None:
         builder.add_collider("floor", *shapes.grid(20.0), **floor)
-    return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=threads, solver="IMPLICIT")
+    return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=threads, solver="EXPLICIT")
 
 
 def on_slope(mesh, degrees, friction, speed=0.0, **options):
@@ -28,7 +28,7 @@ def on_slope(mesh, degrees, friction, speed=0.0, **options):
     builder.add_rigid("body", mesh[0] @ turn.T, mesh[1], friction=friction, velocity=speed * down, **options)
     floor, triangles = shapes.grid(20.0)
     builder.add_collider("slope", floor @ turn.T, triangles, friction=friction)
-    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT"), down
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT"), down
 
 
 def run(world, time, given=None):

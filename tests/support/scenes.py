@@ -58,7 +58,7 @@ def add_ball(builder, ball, subdivisions=3, centre=(0.0, 0.0, 0.0), turned=None,
 
 def ball_world(
     ball=BASKETBALL, subdivisions=3, *, drop=0.1, floor=True, gravity=(0.0, 0.0, -GRAVITY), frame_rate=60.0, substeps=4,
-    threads=1, solver="IMPLICIT", **options,
+    threads=1, solver="EXPLICIT", **options,
 ):  # fmt: skip
     """One ball, its lowest point `drop` above a floor at z = 0; the default substep is 1/240 s.
 

@@ -38,7 +38,7 @@ def elastic(model, x):
     return energy.sum(), gather_stretch(x, edges, tension) + force, (pressure, gradient)
 
 
-def world_of(*meshes, gravity=-9.81, floor=True, frame_rate=60.0, substeps=4, solver="IMPLICIT", **options):
+def world_of(*meshes, gravity=-9.81, floor=True, frame_rate=60.0, substeps=4, solver="EXPLICIT", **options):
     """Solids, and a floor at z = 0."""
     builder = ModelBuilder(gravity=(0.0, 0.0, gravity))
     for number, mesh in enumerate(meshes):

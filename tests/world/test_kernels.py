@@ -49,7 +49,7 @@ def test_every_kernel_is_compiled_for_one_list_of_types():
 
 
 def test_the_guard_finds_an_array_of_another_type():
-    world = World(ball_model(), substeps=1, solver="IMPLICIT")
+    world = World(ball_model(), substeps=1, solver="EXPLICIT")
     world._state.positions = world._state.positions.astype(np.float32)
     world.diagnostics()
     with pytest.raises(AssertionError, match=r"compiled kernels(.|\n)*enclosed_volume(.|\n)*float32"):
@@ -64,13 +64,13 @@ def test_a_model_has_the_types_that_it_declares():
         rest_positions=np.asfortranarray(model.rest_positions),
         edges=model.edges._replace(points=model.edges.points.astype(np.int64)),
     )
-    world = World(wrong, substeps=1, solver="IMPLICIT")
+    world = World(wrong, substeps=1, solver="EXPLICIT")
     world.advance_frame()
     kernel_guard.check()
 
 
 def test_the_guard_is_silent_where_all_was_prepared():
-    world = World(ball_model(), substeps=1, solver="IMPLICIT")
+    world = World(ball_model(), substeps=1, solver="EXPLICIT")
     world.advance_frame()
     world.diagnostics()
     kernel_guard.check()

@@ -41,7 +41,7 @@ def two_balls():
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     add_ball(builder, BEACH_BALL, 2, (-0.25, 0.0, 0.0), name="left", velocity=(2.0, 0.0, 0.0), **LIVELY)
     add_ball(builder, BEACH_BALL, 2, (0.25, 0.03, 0.0), name="right", velocity=(-2.0, 0.0, 0.0), **LIVELY)
-    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT"), 15
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT"), 15
 
 
 def pile():
@@ -50,7 +50,7 @@ def pile():
     for number, (i, j, k) in enumerate(np.ndindex(2, 2, 2)):
         add_ball(builder, BEACH_BALL, 2, (0.41 * i + 0.03 * k, 0.41 * j, 0.25 + 0.42 * k), name=f"{number}", **LIVELY)
     builder.add_collider("floor", *shapes.grid(4.0))
-    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT"), 20
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT"), 20
 
 
 def coil():
@@ -62,7 +62,7 @@ def coil():
         bend_modulus=1e-4, self_collision=True, **LIVELY,
     )  # fmt: skip
     builder.add_collider("floor", *shapes.grid(4.0))
-    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT"), 10
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT"), 10
 
 
 def crate_on_ball():
@@ -71,7 +71,7 @@ def crate_on_ball():
     add_ball(builder, BASKETBALL, 2, (0.0, 0.0, BASKETBALL.radius + 0.001), bounciness=0.5)
     builder.add_rigid("box", *block((0.3, 0.3, 0.1), (0.0, 0.0, 2.0 * BASKETBALL.radius + 0.08)), mass=5.0)
     builder.add_collider("floor", *shapes.grid(4.0))
-    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT"), 20
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT"), 20
 
 
 def boxes():
@@ -81,7 +81,7 @@ def boxes():
         place = (0.55 * i + 0.01 * (k % 2), 0.55 * j, 0.3 + 0.55 * k)
         builder.add_rigid(f"box {number}", *block((0.5, 0.5, 0.5), place), mass=1.0)
     builder.add_collider("floor", *shapes.grid(8.0))
-    return World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="IMPLICIT"), 48
+    return World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="EXPLICIT"), 48
 
 
 def work_of(world, frames):

@@ -1,11 +1,11 @@
-"""Rigid bodies in a time stage: free flight, and the angular momentum that contacts gave."""
+"""Rigid bodies in flight, and their velocities as rows of unknowns."""
 
 import numpy as np
 
 from ...contact.inverse_mass import InverseMass
 from ...model import FloatArray, RigidBodies
 from ...state import RigidMotion
-from .motion import free_flight, steps_between, turned_tensors
+from .motion import free_flight
 
 
 def fly(
@@ -16,22 +16,6 @@ def fly(
     after[:, :3] += time * velocity
     free_flight(poses, angular_momentum, bodies.inverse_inertia, time, after)
     return after
-
-
-def shifted(poses: FloatArray, move: FloatArray) -> FloatArray:
-    """Poses moved by `move` [m], one for all or one per body."""
-    after = poses.copy()
-    after[:, :3] += move
-    return after
-
-
-def pushed(target: FloatArray, reached: FloatArray, bodies: RigidBodies, time: float) -> FloatArray:
-    """Angular momentum [kg m^2/s] that contacts gave in a stage [s] whose free flight ends at `target`."""
-    steps = np.zeros((2 * len(target), 3))
-    steps_between(target, reached, steps)
-    inertia = np.empty((len(target), 3, 3))
-    turned_tensors(reached, bodies.inertia, inertia)
-    return np.asarray(np.einsum("bij,bj->bi", inertia, steps[1::2]) / time)
 
 
 def velocity_rows(v: FloatArray, rigid: RigidMotion, mobility: InverseMass) -> FloatArray:

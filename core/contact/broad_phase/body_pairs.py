@@ -9,9 +9,6 @@ from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray
 from ...tiny import ROUNDING
 
-#: Fraction of the distance to another box that a widened reach uses [1]: with all of it the pair would just be found.
-SHORT_OF = 0.999
-
 
 @dataclass(frozen=True, slots=True)
 class BodyPairs:
@@ -140,28 +137,3 @@ def sweep(body_box, margin, moving_count, among_moving, axis, order, pairs):
                     pairs[count, 0], pairs[count, 1] = body, other
                 count += 1
     return count
-
-
-@kernel
-def widen_reach(body_box, thickness, moving_count, among_moving, reach):
-    """Increase the `reach` [m] of moving bodies that have no other body near, in place.
-
-    Up to the boxes of colliders, less the colliders' own reach, and half-way to those of moving bodies: no further pair
-    comes within reach. Unchanged where there is no other body.
-    """
-    for body in range(moving_count):
-        most = np.inf
-        for other in range(body_box.shape[0]):
-            given = other >= moving_count
-            if not may_touch(body, other, moving_count) or not (given or among_moving):
-                continue
-            apart = 0.0
-            for axis in range(3):
-                gap = max(
-                    body_box[other, axis] - body_box[body, axis + 3], body_box[body, axis] - body_box[other, axis + 3]
-                )
-                apart = max(apart, gap)
-            free = apart - thickness[body] - thickness[other]
-            most = min(most, free - reach[other] if given else 0.5 * free)
-        if most < np.inf:
-            reach[body] = max(reach[body], SHORT_OF * most)

@@ -5,8 +5,7 @@ import numpy as np
 from ...jit import kernel
 from ...model import FloatArray, IntArray, Model
 from ...tiny import ROUNDING
-from ..contacts import EDGE_EDGE, RIGHT_SIDE, WRONG_SIDE, Contacts
-from ..mixing import mixed_kernel
+from ..contacts import RIGHT_SIDE, WRONG_SIDE, Contacts
 from ..narrow_phase.closest_points import edge_meets
 from ..untangle.recovery import WrongSide
 from .pair_search import is_listed
@@ -45,12 +44,11 @@ def write_edges(model: Model, x: FloatArray, pairs: IntArray, wrong: WrongSide, 
     """
     surfaces, first = model.surfaces, contacts.count
     contacts.edge_start = first
-    contacts.invalidate_edges()
     contacts.count = first + len(pairs)
     write_rows(
         first, pairs, surfaces.edges, surfaces.edge_apex, surfaces.edge_body, model.membrane_count,
-        model.thickness, model.friction, contacts.kind, contacts.points, contacts.triangle, contacts.edges,
-        contacts.apex, contacts.bodies, contacts.soft, contacts.thickness, contacts.friction, contacts.facing,
+        model.thickness, contacts.points, contacts.triangle, contacts.edges,
+        contacts.apex, contacts.bodies, contacts.soft, contacts.thickness, contacts.facing,
     )  # fmt: skip
     set_sides(
         x, first, contacts.count, contacts.points, contacts.apex, contacts.bodies, wrong.start, wrong.body,
@@ -60,13 +58,13 @@ def write_edges(model: Model, x: FloatArray, pairs: IntArray, wrong: WrongSide, 
 
 @kernel
 def write_rows(
-    first, pairs, edge_points, edge_apex, edge_body, membrane_count, body_thickness, body_friction,
-    kind, points, triangle, edges, apex, bodies, soft, thickness, friction, facing,
+    first, pairs, edge_points, edge_apex, edge_body, membrane_count, body_thickness,
+    points, triangle, edges, apex, bodies, soft, thickness, facing,
 ):  # fmt: skip
     """Write the constant fields of edge pairs, from row `first` on."""
     for pair in range(pairs.shape[0]):
         row = first + pair
-        kind[row], triangle[row], facing[row] = EDGE_EDGE, -1, 0
+        triangle[row], facing[row] = -1, 0
         for side in range(2):
             edge = pairs[pair, side]
             edges[row, side], bodies[row, side] = edge, edge_body[edge]
@@ -76,7 +74,6 @@ def write_rows(
                 apex[row, 2 * side + end] = edge_apex[edge, end]
         a, b = bodies[row, 0], bodies[row, 1]
         thickness[row] = body_thickness[a] + body_thickness[b]
-        friction[row] = mixed_kernel(body_friction[a], body_friction[b])
 
 
 @kernel

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from ...inside_out import is_inside_out
 from ...model import Model
 from ..contacts import Contacts
-from ..filter.relative_motion import relative_distance
 from ..untangle.overlap import NO_BODIES, Overlaps, find_overlaps
 from ..untangle.recovery import WrongSide
 from ..untangle.self_overlap import self_wrong_side
-from .body_pairs import BodyPairs, any_moved, fit_bodies, widen_reach
+from .body_pairs import BodyPairs, any_moved, fit_bodies
 from .box_tree import build_trees
 from .edge_edge import rim_normals, without_rims, write_edges
 from .pair_search import WALK_SIZE, Features, find_pairs, sort_pairs
@@ -25,26 +24,19 @@ FloatArray = NDArray[np.float64]
 
 #: Empty box of a body that is near no other.
 NOWHERE = np.array([np.inf] * 3 + [-np.inf] * 3)
-#: Bodies up to which all pairs of boxes are compared (`ContactSearch`, `far`): the work is quadratic.
-FEW_BODIES = 64
 
 
 class ContactSearch:
     """Finds candidate pairs of one model and tests how long they stay complete.
 
-    Call `search` when `still_valid` is False (or at the start of a step), then `evaluate_gaps` whenever positions
-    change.
+    Call `search` when `others_valid` is False, then `evaluate_gaps` whenever positions change.
     """
 
-    def __init__(self, model: Model, *, among_moving: bool = True, far: bool = False) -> None:
-        """`among_moving`: whether contacts of two moving bodies are included, or only those with colliders.
-
-        `far`: whether bodies far from all others get a longer reach than requested (`body_pairs.widen_reach`).
-        """
+    def __init__(self, model: Model, *, among_moving: bool = True) -> None:
+        """`among_moving`: whether contacts of two moving bodies are included, or only those with colliders."""
         surfaces = model.surfaces
         self._model = model
         self._among_moving = among_moving
-        self._far = far and model.body_count <= FEW_BODIES
         self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
         self._features = Features.of(surfaces)
         body_count, point_count = model.body_count, model.point_count
@@ -62,15 +54,7 @@ class ContactSearch:
         self._own = SelfPairs(model, self._trees, self._features)
         if not among_moving:
             self._own.bodies = self._own.bodies[:0]
-        self._own_reach = np.zeros(body_count)
-        self._own_searched = np.zeros((point_count, 3))
-        self._own_pairs = (np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int32))
-        self._own_ahead: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None  # for the next search
         self._suspended = np.zeros(body_count, bool)
-
-    def take(self, model: Model) -> None:
-        """Use another model that differs in values only (`animation/segments.py`), such as friction."""
-        self._model = model
 
     @property
     def reach(self) -> FloatArray:
@@ -156,7 +140,6 @@ class ContactSearch:
         x: FloatArray,
         reach: FloatArray,
         contacts: Contacts,
-        own_reach: FloatArray | None = None,
         left_out: NDArray[np.bool_] | None = None,
     ) -> None:
         """Fill `contacts` with every pair of a point and a triangle or two edges that may come within its thickness.
@@ -164,28 +147,21 @@ class ContactSearch:
         x: positions [m], shape (point_count, 3), C-contiguous. reach: how far the points of each body may
         move before the next search [m], shape (body_count,). A pair is a candidate when its distance is at
         most the thickness plus the reach of both bodies. `evaluate_gaps` must follow.
-        own_reach: how far the points of each body may move relative to its common motion, for self-contact [m];
-        `reach` if None.
         left_out: bodies without contacts, shape (body_count,); none if None.
         """
         model, trees, wrong = self._model, self._trees, self._wrong
         surfaces = model.surfaces
         np.copyto(self._searched, x)
-        np.copyto(self._own_searched, x)
         np.copyto(self._reach, reach)
-        np.copyto(self._own_reach, reach if own_reach is None else own_reach)
         fit_bodies(x, model.body_point_start, self._body_box)
         if left_out is not None:
             self._body_box[left_out] = NOWHERE
-        if self._far:
-            widen_reach(self._body_box, model.thickness, model.moving_count, self._among_moving, self._reach)
         np.add(model.thickness, self._reach, out=self._margin)
         partners = BodyPairs.of(
             self._body_box, self._margin, model.moving_count, among_moving=self._among_moving, ignores=model.ignores
         )
         if not len(partners.other) and not len(self._wrong) and not len(self._own.bodies):
             contacts.clear()
-            contacts.excluded = contacts.excluded[:0]
             return
         self._active[:] = partners.bodies
         self._active[self._wrong.body] = 1
@@ -204,10 +180,7 @@ class ContactSearch:
                 break
             self._found = np.zeros((count + count // 2, 3), np.int32)
         own = self._own.bodies[~self._suspended[self._own.bodies]]
-        self._own_pairs = own_points, own_edges = self._own_ahead or self._own.find(
-            x, self._own_reach, own, self.crossing_bodies
-        )
-        self._own_ahead = None
+        own_points, own_edges = self._own.find(x, self._reach, own, self.crossing_bodies)
         are_edges, pairs = self._found[:count, 0] == 1, self._found[:count, 1:]
         points = wrong.replace(np.concatenate([pairs[~are_edges], own_points]))
         edges = without_rims(np.concatenate([pairs[are_edges], own_edges]), self._rim)
@@ -216,66 +189,27 @@ class ContactSearch:
         ordered = np.empty_like(points)
         sort_pairs(points, self._first_of_point, ordered)
         write_contacts(
-            ordered, surfaces.triangles, surfaces.triangle_body, model.point_body, model.thickness, model.friction,
+            ordered, surfaces.triangles, surfaces.triangle_body, model.point_body, model.thickness,
             wrong.start, wrong.body, wrong.facing,
-            contacts.points, contacts.kind, contacts.triangle, contacts.bodies, contacts.thickness,
-            contacts.friction, contacts.side, contacts.facing,
+            contacts.points, contacts.triangle, contacts.bodies, contacts.thickness,
+            contacts.side, contacts.facing,
         )  # fmt: skip
         ordered = np.empty_like(edges)
         sort_pairs(edges, self._first_of_edge, ordered)
         write_edges(model, x, ordered, wrong, contacts)
         if len(own_points) or len(own_edges):
             self._own.set_own_rows(contacts)
-        contacts.first_element, contacts.excluded = contacts.count, contacts.excluded[:0]
-        contacts.index_vertices()
         self._wrong.set_planes(x, contacts)
 
     def forget(self) -> None:
-        """Let the next `still_valid` return False."""
+        """Let the next `others_valid` return False."""
         self._reach[:] = -1.0
 
-    def search_own(self, x: FloatArray, own_reach: FloatArray) -> bool:
-        """Search at x [m] for self-contact only, with a new `own_reach` [m].
-
-        True if the contact set already holds exactly the pairs found. Otherwise `search` must follow, at the same x and
-        with the same `own_reach`; it uses the pairs found.
-        """
-        if len(self._wrong) or self._suspended.any():
-            return False
-        self._active[:] = 0
-        self._active[self._own.bodies] = 1
-        self._trees.refit(x, self._model.surfaces.triangles, self._active)
-        found = self._own.find(x, own_reach, self._own.bodies, self.crossing_bodies)
-        if not all(np.array_equal(now, before) for now, before in zip(found, self._own_pairs, strict=True)):
-            self._own_ahead = found
-            return False
-        np.copyto(self._own_searched, x)
-        np.copyto(self._own_reach, own_reach)
-        return True
-
-    def still_valid(self, x: FloatArray) -> bool:
-        """Whether every pair closer than its thickness is among the candidates.
-
-        That is, no point has moved farther than its body's reach since the last search, nor, for self-contact, farther
-        than `own_reach` relative to its body's common motion.
-        """
-        return self.others_valid(x) and self.own_valid(x)
-
     def others_valid(self, x: FloatArray, beyond: FloatArray | None = None) -> bool:
-        """`still_valid` for pairs of different bodies.
+        """Whether every pair of different bodies closer than its thickness is among the candidates.
 
-        beyond: distance added to the thickness of pairs with each body [m], shape (body_count,).
+        That is, no point has moved farther than its body's reach since the last search. beyond: distance added to the
+        thickness of pairs with each body [m], shape (body_count,).
         """
         reach = self._reach if beyond is None else self._reach - beyond
         return not any_moved(x, self._searched, reach, self._model.body_point_start)
-
-    def own_valid(self, x: FloatArray) -> bool:
-        """`still_valid` for self-contact."""
-        for body in self._own.bodies.tolist():
-            first, last = self._model.body_point_start[body : body + 2]
-            # the displacement bounds the one relative to the common motion
-            move = x[first:last] - self._own_searched[first:last]
-            if np.einsum("ij,ij->i", move, move).max() > self._own_reach[body] ** 2:
-                if not relative_distance(self._own_searched, x, first, last) <= self._own_reach[body]:
-                    return False
-        return True

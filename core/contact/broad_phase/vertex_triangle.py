@@ -1,26 +1,24 @@
 """Contacts of the pairs of points and triangles that the broad phase has found."""
 
 from ...jit import kernel
-from ..contacts import POINT_TRIANGLE, RIGHT_SIDE, WRONG_SIDE
-from ..mixing import mixed_kernel
+from ..contacts import RIGHT_SIDE, WRONG_SIDE
 
 
 @kernel
 def write_contacts(
-    pairs, triangles, triangle_body, point_body, thickness, friction, listed_start, listed_body, listed_facing,
-    out_points, out_kind, out_triangle, out_bodies, out_thickness, out_friction, out_side, out_facing,
+    pairs, triangles, triangle_body, point_body, thickness, listed_start, listed_body, listed_facing,
+    out_points, out_triangle, out_bodies, out_thickness, out_side, out_facing,
 ):  # fmt: skip
     """Write a row for each pair of a point and a triangle; `out_facing` is 0 for points that are not listed."""
     for row in range(pairs.shape[0]):
         point, triangle = pairs[row, 0], pairs[row, 1]
         body, other = point_body[point], triangle_body[triangle]
-        out_kind[row], out_triangle[row] = POINT_TRIANGLE, triangle
+        out_triangle[row] = triangle
         out_points[row, 0] = point
         for corner in range(3):
             out_points[row, corner + 1] = triangles[triangle, corner]
         out_bodies[row, 0], out_bodies[row, 1] = body, other
         out_thickness[row] = thickness[body] + thickness[other]
-        out_friction[row] = mixed_kernel(friction[body], friction[other])
         out_facing[row] = 0
         for k in range(listed_start[point], listed_start[point + 1]):
             if listed_body[k] == other:

@@ -18,8 +18,6 @@ FLATTEST_FACE = 1e-20
 PARALLEL = 1e-16
 #: The same below which rounding spoils the closest points of two lines, so that the ends are tested too [1].
 NEARLY_PARALLEL = 1e-8
-#: Least distance of a pair relative to its coordinates [1]: well above rounding.
-LEAST_DISTANCE = 1e-12
 
 
 @kernel
@@ -110,16 +108,6 @@ def closest_on_triangle_of(x, point, triangles, triangle):
 
 
 @inline_kernel
-def closest_on_triangle_of_row(x, points, row):
-    """Vector from the closest point of a row's triangle to its point, and its squared length [m^2]."""
-    p, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
-    _, _, _, qx, qy, qz, dd, _ = closest_on_triangle(
-        x[p, 0], x[p, 1], x[p, 2], x[a, 0], x[a, 1], x[a, 2], x[b, 0], x[b, 1], x[b, 2], x[c, 0], x[c, 1], x[c, 2]
-    )
-    return qx, qy, qz, dd
-
-
-@inline_kernel
 def unit_normal(x, a, b, c):
     """Unit normal of triangle abc (right-handed), +z where the triangle has no area."""
     ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
@@ -204,33 +192,3 @@ def edge_meets(x, u, w, a, b, c):
     if (r >= 0.0 and s >= 0.0 and t >= 0.0) or (r <= 0.0 and s <= 0.0 and t <= 0.0):
         return start / (start - end)
     return -1.0
-
-
-@inline_kernel
-def least_distance(x, point):
-    """Least distance [m] that a displacement must leave, well above the rounding of the point's coordinates."""
-    return LEAST_DISTANCE * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))
-
-
-@inline_kernel
-def closing(move, points, row, split):
-    """Square of the largest relative displacement of a row's sides [m^2]; the second begins at slot `split`.
-
-    move: displacements [m] of the moving points; other points stay.
-    """
-    most = 0.0
-    for i in range(split):
-        px, py, pz = move_of(move, points[row, i])
-        for j in range(split, 4):
-            qx, qy, qz = move_of(move, points[row, j])
-            dx, dy, dz = px - qx, py - qy, pz - qz
-            most = max(most, dx * dx + dy * dy + dz * dz)
-    return most
-
-
-@inline_kernel
-def move_of(move, point):
-    """Displacement of a point [m]."""
-    if point >= move.shape[0]:
-        return 0.0, 0.0, 0.0
-    return move[point, 0], move[point, 1], move[point, 2]

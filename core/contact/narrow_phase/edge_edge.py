@@ -10,17 +10,13 @@ under a soft skin between its vertices. So an edge pair is a contact only if
   edges, which only divide a surface into triangles, are no contacts with each other or with a hard surface: a floor
   acts as one plane.
 
-The result is a target for the contact weight, 0 to 1. Within the thickness the weight follows at the start of steps
-only, so that the energy within a step does not jump.
+The result is a weight of the contact, 0 to 1.
 """
 
 import math
 
-import numpy as np
-
 from ...jit import inline_kernel, kernel
-from ...tiny import ROUNDING
-from .closest_points import closest_on_edges_of, closing
+from .closest_points import closest_on_edges_of
 
 #: Protrusion of an edge from its triangles for a contact weight of 0.5 [thickness]. Below, the ends of the other edge
 #: are as near to them as the edge itself.
@@ -32,25 +28,23 @@ LEAN = 0.1
 NEAR_END = 0.02
 #: Squared sine below which two edges are parallel [1].
 PARALLEL = 1e-6
-#: Loss of the lower bound of a distance at which it is measured anew [distance].
-REMEASURE_SHARE = 0.2
 
 
 @kernel
 def evaluate_edges(
-    x, first, count, points, apex, soft, thickness, side, contact_weight, weights, normal, distance, gap, target_weight
+    x, first, count, points, apex, soft, thickness, side, weights, normal, distance, gap, target_weight
 ):  # fmt: skip
     """Write weights, normals, distances, gaps and target weights of rows first .. count - 1."""
     for row in range(first, count):
         evaluate_edge(
-            row, x, points, apex, soft, thickness, side, contact_weight, weights, normal, distance, gap,
+            row, x, points, apex, soft, thickness, side, weights, normal, distance, gap,
             target_weight,
         )  # fmt: skip
 
 
 @kernel
 def evaluate_edge(
-    row, x, points, apex, soft, thickness, side, contact_weight, weights, normal, distance, gap, target_weight
+    row, x, points, apex, soft, thickness, side, weights, normal, distance, gap, target_weight
 ):  # fmt: skip
     """One row of `evaluate_edges`."""
     s, t, nx, ny, nz = measure_edges(x, points, apex, row, weights, normal, distance)
@@ -58,28 +52,7 @@ def evaluate_edge(
     if side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0:
         target_weight[row] = wanted_weight(x, points, apex, soft, row, nx, ny, nz, thickness[row])
         target_weight[row] *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
-    gap[row] = distance[row] if contact_weight[row] > 0.0 else np.inf
-
-
-@kernel
-def follow_edges(x, first, count, points, apex, contact_weight, known, move, weights, normal, distance, gap):
-    """`evaluate_edges` for rows with a contact weight; for the others a lower bound of the distance only.
-
-    known: distances [m] where all rows were measured last; move: displacement of each point since [m], shape
-    (point_count, 3).
-    """
-    for row in range(first, count):
-        if contact_weight[row] > 0.0:
-            measure_edges(x, points, apex, row, weights, normal, distance)
-            gap[row] = distance[row]
-            continue
-        gap[row] = np.inf
-        nearer = (1.0 + ROUNDING) * math.sqrt(closing(move, points, row, 2))
-        if nearer > REMEASURE_SHARE * known[row]:
-            square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
-            distance[row] = math.sqrt(square)
-        else:
-            distance[row] = max(known[row] - nearer, 0.0)
+    gap[row] = distance[row]
 
 
 @inline_kernel

@@ -18,7 +18,7 @@ from ...model import FloatArray, Surfaces
 from ...tiny import ROUNDING
 from ..contacts import Contacts
 from .closest_points import FIRST_CORNER, FIRST_EDGE, closest_on_triangle_of, unit_normal
-from .edge_edge import evaluate_edges, follow_edges
+from .edge_edge import evaluate_edges
 
 #: Cosine of 30 degrees [1]: two minima of one surface with a smaller angle between their normals are one contact, the
 #: nearer. Without it the force on a point in a shallow dent would double near the crease; with a much wider angle a
@@ -26,12 +26,11 @@ from .edge_edge import evaluate_edges, follow_edges
 SAME_DIRECTION = math.cos(math.radians(30.0))
 
 
-def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whole: bool = True) -> None:
+def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces) -> None:
     """Write weights, normal, distance, gap and feature of all candidates for positions x (point_count, 3) [m].
 
     Ownership is tested where the distance is below the thickness; beyond, the gap is the distance. Rows with side -1
-    always own their contact. Edges of contact weight 0 have the gap +inf at any distance.
-    Not `whole`: of such edges only lower bounds of the distances are updated; their target weights stay.
+    always own their contact.
     """
     evaluate_rows(
         x, surfaces.triangles, surfaces.triangle_neighbour,
@@ -39,36 +38,11 @@ def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whol
         contacts.side, contacts.facing, contacts.local,
         contacts.weights, contacts.normal, contacts.distance, contacts.gap, contacts.feature,
     )  # fmt: skip
-    if contacts.first_element > contacts.edge_start and (whole or not _follow_edges(x, contacts)):
-        measure_all_edges(x, contacts)
-    contacts.gap[contacts.excluded] = np.inf
-
-
-def measure_all_edges(x: FloatArray, contacts: Contacts) -> None:
-    """Evaluate all edge pairs at x."""
-    edges = slice(contacts.edge_start, contacts.first_element)
-    evaluate_edges(
-        x, edges.start, edges.stop, contacts.points, contacts.apex, contacts.soft,
-        contacts.thickness, contacts.side, contacts.contact_weight, contacts.weights, contacts.normal,
-        contacts.distance, contacts.gap, contacts.target_weight,
-    )  # fmt: skip
-    contacts.known_x = x.copy()
-    contacts.known_distance[edges] = contacts.distance[edges]
-    contacts.gap[contacts.excluded] = np.inf
-
-
-def _follow_edges(x: FloatArray, contacts: Contacts) -> bool:
-    """Measure edges with a contact weight and bound the distances of the others; False if none was measured yet."""
-    if len(contacts.known_x) != len(x):
-        return False
-    if len(contacts.move) != len(x):
-        contacts.move = np.zeros((len(x), 3))
-    np.subtract(x, contacts.known_x, out=contacts.move)
-    follow_edges(
-        x, contacts.edge_start, contacts.first_element, contacts.points, contacts.apex, contacts.contact_weight,
-        contacts.known_distance, contacts.move, contacts.weights, contacts.normal, contacts.distance, contacts.gap,
-    )  # fmt: skip
-    return True
+    if contacts.count > contacts.edge_start:
+        evaluate_edges(
+            x, contacts.edge_start, contacts.count, contacts.points, contacts.apex, contacts.soft, contacts.thickness,
+            contacts.side, contacts.weights, contacts.normal, contacts.distance, contacts.gap, contacts.target_weight,
+        )  # fmt: skip
 
 
 @kernel

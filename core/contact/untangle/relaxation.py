@@ -40,7 +40,7 @@ class Relaxation:
 
     def __init__(self, model: Model) -> None:
         self._model, self._search = model, ContactSearch(model)
-        self._contacts = Contacts(model.moving_point_count)
+        self._contacts = Contacts()
         self._planes = Planes(model)
         edges, body = model.surfaces.edges, model.surfaces.edge_body
         length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
@@ -122,7 +122,7 @@ class Relaxation:
         least, since, whole = np.inf, 0, True
         further = np.zeros(model.body_count)  # added to the gap aimed at where edges alone still cross [m]
         for number in range(PASSES):
-            search.search(x, further, self._contacts, further)
+            search.search(x, further, self._contacts)
             count = len(search.wrong_side_pairs)
             if count == 0:
                 crossing = search.untangle(x, kept).crossing_triangles

@@ -1,4 +1,4 @@
-"""A cache of one entry per function, for the last model: AUTO asks first, then the solver that it chose."""
+"""A cache of one entry per function, for the last model: the world asks first, then the solver that it makes."""
 
 import functools
 import weakref

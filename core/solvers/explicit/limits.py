@@ -86,13 +86,13 @@ def check_plan(model: Model, plan: Plan, frame_time: float) -> None:
     found = _short_edge(model, body)
     if found is not None:
         raise _refusal(
-            model, body, f"an edge of {found:g} m", needed,
-            "Merge vertices by distance, allow more added mass, or choose the method IMPLICIT",
+            model, body, f"an edge of {found[0]:g} m near ({found[1]})", needed,
+            "Merge vertices by distance, make the mesh even, or allow more added mass",
         )  # fmt: skip
     what, value = _modulus(model, body)
     raise _refusal(
         model, body, f"{what} {value} at a mass of {model.body_mass[body]:g} kg", needed,
-        f"Lower the {what}, raise the mass, or choose the method IMPLICIT",
+        f"Lower the {what}, raise the mass, or give the body fewer vertices",
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def check_speed(needed: float, velocities: FloatArray) -> None:
 
 def _gas_refusal(model: Model, body: int, amount: FloatArray, needed: int) -> ParameterError:
     pressure = float(amount[body] / model.rest_volume[body] - model.gas_base[body])
-    remedy = "Lower the pressure, raise the mass, or choose the method IMPLICIT"
+    remedy = "Lower the pressure, raise the mass, or give the body fewer vertices"
     return _refusal(model, body, f"gauge pressure {pressure:g} Pa", needed, remedy)
 
 
@@ -117,7 +117,7 @@ def _damper_refusal(model: Model, needed: int) -> ParameterError:
     unit = "N s/m" if model.has_gas(body) or model.spring_constant[body] > 0.0 else "Pa s"
     return _refusal(
         model, body, f"spring damping {model.spring_damping[body]:g} {unit}", needed,
-        "Lower the spring damping, raise the mass, or choose the method IMPLICIT",
+        "Lower the spring damping, raise the mass, or give the body fewer vertices",
     )  # fmt: skip
 
 
@@ -128,16 +128,17 @@ def _refusal(model: Model, body: int, cause: str, needed: int, remedy: str) -> P
     )
 
 
-def _short_edge(model: Model, body: int) -> float | None:
-    """Length of the shortest edge at a vertex that is far stiffer than the others of its body [m]; None if there is
-    none.
+def _short_edge(model: Model, body: int) -> tuple[float, str] | None:
+    """Length of the shortest edge at a vertex that is far stiffer than the others of its body [m], and where that
+    vertex is; None if there is none.
     """
     own = slice(*model.body_point_start[body : body + 2])
     ratio = rest_bounds(model).stiffness[own] / model.vertex_mass[own]
     vertex = own.start + int(np.argmax(ratio))
     if not ratio.max() > OUTSTANDING * np.median(ratio):
         return None
-    return float(model.edges.rest_length[(model.edges.points == vertex).any(axis=1)].min())
+    length = float(model.edges.rest_length[(model.edges.points == vertex).any(axis=1)].min())
+    return length, ", ".join(f"{value:.3g}" for value in model.rest_positions[vertex].tolist())
 
 
 def _modulus(model: Model, body: int) -> tuple[str, str]:

@@ -79,8 +79,9 @@ class ExplicitSolver:
         """`plan`: of the steps, if it is not to be made from the model and the options."""
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
-        if missing := unsupported(model, options):
-            raise ParameterError(f"{missing}; the method EXPLICIT does not know that yet. Choose AUTO or IMPLICIT.")
+        missing, remedy = unsupported(model, options)
+        if missing:
+            raise ParameterError(f"{missing}; the method EXPLICIT does not know that. {remedy}")
         self.model, self.substep_time, self.counts = model, substep_time, Counts()
         self._untouching = model.ignores
         self._numbering, patches = lay_out(model)
@@ -281,7 +282,7 @@ class ExplicitSolver:
         scene, model = self._scene, self.model
         time = count * self.substep_time
         driven, still = is_driven(before, motion, gas), before.still
-        if still >= STILL_TIME and not driven:
+        if still >= STILL_TIME and not driven and self._is_still(before):
             hold(before, after)
             return
         start = self._start_of(before, load)
@@ -316,8 +317,11 @@ class ExplicitSolver:
         self._write(after, self._x if steps % 2 == 0 else self._y, gas, motion, share + time / motion.frame_time)
         self._turn_late(load, start, after, h, time)
         after.wrong_side = before.wrong_side
-        rests = not driven and are_still(after.velocities, model.body_point_start, self._still_speeds)
-        after.still = still + time if rests else 0.0
+        after.still = still + time if not driven and self._is_still(after) else 0.0
+
+    def _is_still(self, state: State) -> bool:
+        """Whether all moving bodies are still; a state that was at rest may have been given velocities."""
+        return bool(are_still(state.velocities, self.model.body_point_start, self._still_speeds))
 
     def _take_load(self, load: FloatArray | None) -> None:
         """Set the load of the steps that follow [N]; None: none."""

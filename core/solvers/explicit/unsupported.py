@@ -8,25 +8,39 @@ from ...energy.energies import ModelElements
 from ...inside_out import is_inside_out
 from ...model import FloatArray, IntArray, Model
 from ...options import MethodOptions
+from ...parameters.methods import FORCE_BASED
 from .latest import keep_latest
 
 #: Share of a body's size by which it may be in another one at the start, as rounding may put it.
 SLIGHT = 1e-5
 
 
-@keep_latest
-def unsupported(model: Model, options: MethodOptions) -> str:
-    """Subject and value of the first unsupported feature, as the start of a sentence; "" if there is none."""
-    names = model.body_names
+def unsupported(model: Model, options: MethodOptions) -> tuple[str, str]:
+    """The first unsupported feature: subject and value, as the start of a sentence, and a remedy; "" if none is.
+
+    All are choices of the papers, for comparison with their own methods.
+    """
+    papers = f"choose XPBD or one of {', '.join(FORCE_BASED)}."
     if options.changes_gas:
-        return f"gas: volume {options.volume}, pressure spread {options.spread}"
+        return (
+            f"gas: volume {options.volume}, pressure spread {options.spread}",
+            f"Give EXACT and EXACT_GRADIENT, or {papers}",
+        )
     if options.step_damping:
-        return f"step damping: on, for springs of up to {options.stiffest_spring:g} N/m"
+        return (
+            f"step damping: on, for springs of up to {options.stiffest_spring:g} N/m",
+            f"Turn it off and damp the bodies, or {papers}",
+        )
     if len(model.circles.points):
         body, diameter = model.point_body[model.circles.points[0]], model.circles.diameter[0]
-        return f"{names[body]}: particles of {0.5 * diameter:g} m"
+        return f"{model.body_names[body]}: particles of {0.5 * diameter:g} m", f"Give a radius of 0, or {papers}"
     held = ModelElements(model, joints=False).rigid_bodies()
-    return f"{names[held[0]]}: a rigid body that an energy of elements pulls" if len(held) else ""
+    if len(held):
+        return (
+            f"{model.body_names[held[0]]}: a rigid body that an energy of elements pulls",
+            f"Choose one of {', '.join(FORCE_BASED)}.",
+        )
+    return "", ""
 
 
 def crossing_triangles(model: Model, x: FloatArray, own: IntArray) -> IntArray:

@@ -23,7 +23,7 @@ class ColliderContacts:
     def __init__(self, model: Model, step_time: float, counts: Counts) -> None:
         self._model, self.step_time, self._counts = model, step_time, counts
         self._search = ContactSearch(model, among_moving=False)
-        self.contacts = Contacts(model.moving_point_count)
+        self.contacts = Contacts()
         self.speculation = np.zeros(model.rigid_count)  # beyond the thickness [m]
         self._thickness = np.zeros(0)
         self._above = np.zeros(0, np.int8)  # see `find_through`
@@ -142,7 +142,6 @@ class ColliderContacts:
         points, edges = slice(0, contacts.edge_start), slice(contacts.edge_start, contacts.count)
         # contacts need their owners within the whole speculative distance
         contacts.thickness[points] = self._thickness[points] + self.speculation[self._bodies()[points]]
-        contacts.contact_weight[: contacts.count] = 1.0
         evaluate_gaps(x, contacts, self._model.surfaces)
         contacts.thickness[points] = self._thickness[points]
         contacts.gap[edges][contacts.target_weight[edges] < 0.5] = np.inf

@@ -1,5 +1,4 @@
-"""Scenes of rigid bodies alone: without a stiff skin there is no need of implicit steps; sequential impulses are
-enough.
+"""Scenes of rigid bodies alone: nothing is stiff, so sequential impulses at 240 steps per second are enough.
 
 One step is a leapfrog: half of gravity's velocity before the move, half after it, so that free flight is exact; bodies
 in contact get all of it before, as their contacts balance it at once.

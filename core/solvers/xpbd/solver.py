@@ -19,6 +19,7 @@ from ...extras import circles, gas_rules
 from ...jit import Repeated
 from ...model import FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
+from ...parameters.methods import FORCE_BASED
 from ...state import State
 from ..explicit.arrays import RESUMES
 from ..kinematics import Motion
@@ -44,7 +45,7 @@ class XpbdSolver(SequentialSolver):
         if len(held):
             raise ParameterError(
                 f"{model.body_names[held[0]]}: a rigid body that an energy of elements pulls; "
-                "the method XPBD does not know that yet. Choose IMPLICIT."
+                f"the method XPBD does not know that. Choose one of {', '.join(FORCE_BASED)}."
             )
         inverse = self._scene.contact.points.inverse_mass[: model.vertex_count]
         self._whole = Scene(self._scene, skins_of(model, self._numbering, inverse, substep_time))

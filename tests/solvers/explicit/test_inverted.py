@@ -40,8 +40,5 @@ def test_a_ring_whose_air_would_burst_it_is_refused() -> None:
     """Of the other sign than at rest, its volume makes the air of a skin press as 440 atmospheres would."""
     world = mirrored("EXPLICIT", 101_325.0, 1_000.0)
     with pytest.raises(DivergenceError, match=r"^ring: the motion .* in frame 1, where it begins inside out, with a "
-                       r"volume of -0\.\d+ m³\. Choose the method IMPLICIT"):  # fmt: skip
+                       r"volume of -0\.\d+ m³\. Look for extreme"):  # fmt: skip
         world.advance_frame()
-    implicit = mirrored("IMPLICIT", 101_325.0, 1_000.0)
-    implicit.advance_frame()
-    assert implicit.diagnostics().bodies[0].volume > 0.0

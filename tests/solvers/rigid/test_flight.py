@@ -108,13 +108,13 @@ def test_a_ball_against_a_box_keeps_momenta(friction):
     ball = scenes.BASKETBALL
     scenes.add_ball(builder, ball, 2, (0.0, 0.0, 0.0), friction=friction, velocity=(2.0, 0.0, 0.0))
     builder.add_rigid("box", *block((0.2, 0.3, 0.2), (0.4, 0.05, 0.02)), mass=2.0, friction=friction)
-    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
+    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT")
     before = momentum(world) + scenes.momentum(world)
     turning = angular_momentum(world) + scenes.angular_momentum(world)
     run(world, 0.5)
     assert velocity(world)[0] > 0.3
     validated(
-        "momentum of a ball and a box that collide", room="solvers/implicit",
+        "momentum of a ball and a box that collide", room="solvers/explicit",
         measured=momentum(world) + scenes.momentum(world), expected=before, unit="kg m/s", abs=1e-12,
         source="conserved", reason="rounding",
     )  # fmt: skip
@@ -136,8 +136,8 @@ def test_crossed_edges_that_meet_at_speed_need_few_steps(seed):
     builder.add_rigid(
         "high", *block((0.12, 0.12, 0.12), place, high), mass=0.3, velocity=(*rng.uniform(-1.0, 1.0, 2), -speed)
     )
-    scenes.add_ball(builder, scenes.BASKETBALL, 1, (5.0, 5.0, 5.0))  # so that the solver is the implicit one
-    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="IMPLICIT")
+    scenes.add_ball(builder, scenes.BASKETBALL, 1, (5.0, 5.0, 5.0))  # so that the solver is the explicit one
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="EXPLICIT")
     reasons = set()
     for _ in range(4):
         world.advance_frame()
@@ -158,7 +158,7 @@ def falling(turn=None, away=(0.0, 0.0, 0.0), scale=1.0, threads=1):
     builder.add_rigid("box", scale * x @ turn.T + away, triangles, bounciness=0.4, mass=scale**3)
     x, triangles = shapes.grid(4.0)
     builder.add_collider("floor", scale * x @ turn.T + away, triangles, bounciness=0.4)
-    return World(builder.build(), frame_rate=60.0, substeps=4, threads=threads, solver="IMPLICIT")
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=threads, solver="EXPLICIT")
 
 
 @pytest.mark.parametrize(

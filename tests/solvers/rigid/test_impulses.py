@@ -6,7 +6,7 @@ import shapes
 from rigid_scenes import GRAVITY, angular_momentum, block, centre, momentum, run, velocity, world_of
 from scipy.spatial.transform import Rotation
 from softpressure_ext.core import FrameInput, ModelBuilder, World
-from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
+from softpressure_ext.core.solvers.explicit.solver import ExplicitSolver
 from softpressure_ext.core.solvers.rigid.impulses import Effort, solve, start_impulses
 from softpressure_ext.core.solvers.rigid.rows import Solids, finish, new_rows, set_axes
 from softpressure_ext.core.solvers.rigid.sleep import STILL_TIME, find_islands, settle
@@ -24,19 +24,19 @@ def box(place, turn=None):
 # --- which solver -----------------------------------------------------------------------------------------------
 
 
-def test_simple_bodies_alone_need_no_implicit_step():
+def test_simple_bodies_alone_have_impulses():
     assert isinstance(world_of((box((0.0, 0.0, 0.2)), {}), floor={})._solver, RigidSolver)
 
 
 @pytest.mark.parametrize("other", ["round", "soft"])
-def test_a_round_or_a_soft_body_makes_the_scene_implicit(other):
+def test_a_round_or_a_soft_body_makes_the_steps_explicit(other):
     builder = ModelBuilder()
     builder.add_rigid("box", *box((0.0, 0.0, 0.2)))
     if other == "round":
         builder.add_rigid("ball", *shapes.icosphere(2, 0.1, (1.0, 0.0, 0.2)))
     else:
         builder.add_membrane("ball", *shapes.icosphere(2, 0.1, (1.0, 0.0, 0.2)))
-    assert isinstance(World(builder.build(), solver="IMPLICIT")._solver, ImplicitSolver)
+    assert isinstance(World(builder.build(), solver="EXPLICIT")._solver, ExplicitSolver)
 
 
 # --- one row ----------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def test_a_thin_fast_plate_does_not_pass_a_thin_wall():
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_rigid("plate", *block((0.3, 0.2, 0.01), (0.0, 0.0, 0.0)), velocity=(100.0, 3.0, 0.0))
     builder.add_collider("wall", wall, triangles)
-    world = World(builder.build(), frame_rate=240.0, substeps=1, solver="IMPLICIT")
+    world = World(builder.build(), frame_rate=240.0, substeps=1, solver="EXPLICIT")
     for _ in range(24):
         world.advance_frame()
         assert world.rigid_positions(0)[:, 0].max() < 1.0

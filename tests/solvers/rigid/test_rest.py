@@ -102,7 +102,7 @@ def test_a_fine_sphere_rolls_down_a_slope():
     speed, spin = world.rigid_velocity(0)
     assert np.linalg.norm(spin) * 0.2 == pytest.approx(speed @ down, rel=0.01)  # it rolls
     validated(
-        "acceleration of a rigid sphere that rolls", room="solvers/implicit", measured=gained,
+        "acceleration of a rigid sphere that rolls", room="solvers/explicit", measured=gained,
         expected=5.0 / 7.0 * GRAVITY * np.sin(np.radians(20.0)), unit="m/s²", rel=0.01, source="5/7 g sin a",
         reason="facets of 6 degrees take some of it at each edge",
     )  # fmt: skip
@@ -156,7 +156,7 @@ def on_platform(path, time, mesh=None, **options):
     builder.add_rigid("box", *(mesh or block((0.2, 0.2, 0.2), (0.0, 0.0, 0.102))), **options)
     floor, triangles = shapes.grid(4.0)
     builder.add_collider("platform", floor + path(0.0), triangles)
-    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
+    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT")
     run(world, time, lambda frame: FrameInput(collider_positions={0: floor + path((frame + 1) / 60.0)}))
     return world
 
@@ -192,7 +192,7 @@ def test_a_moving_wall_strikes_a_box(bounciness):
     builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.0, 0.0, 0.2)), bounciness=bounciness)
     wall, triangles = shapes.grid(4.0)
     builder.add_collider("wall", wall, triangles, bounciness=bounciness)
-    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
+    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT")
     run(world, 0.2, lambda frame: FrameInput(collider_positions={0: wall + [0.0, 0.0, 1.0 * (frame + 1) / 60.0]}))
     validated(
         "speed of a box struck by a wall of 1 m/s", room="solvers/rigid", measured=velocity(world)[2],
@@ -231,7 +231,7 @@ def test_a_half_disc_rocks_at_the_closed_form():
     expected = 2.0 * np.pi * np.sqrt((gyration + (radius - depth) ** 2) / (GRAVITY * depth))
     assert len(k) >= 4
     validated(
-        "period of a half disc that rocks", room="solvers/implicit", measured=period,
+        "period of a half disc that rocks", room="solvers/explicit", measured=period,
         expected=expected * (1.0 + 0.1**2 / 16.0), unit="s", rel=0.01,
         source="ω² = m g d / (I + m (r - d)²), amplitude 0.1", reason="the arc has 120 sides",
     )  # fmt: skip
@@ -252,7 +252,7 @@ def test_a_heavy_plate_presses_a_ball(mass):
         angular_damping=20.0,
     )
     builder.add_collider("floor", *shapes.grid(4.0))
-    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
+    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT")
     run(world, 2.0)
     up = world.rigid_transform(0)[2, 2]
     assert up > 0.9999 and abs(velocity(world)[2]) < 0.05
@@ -268,7 +268,7 @@ def test_a_heavy_plate_presses_a_ball(mass):
             flat = x[:, 2] > bottom - 0.02
             patch = np.pi * np.max(np.linalg.norm(x[flat, :2] - x[:, :2].mean(axis=0), axis=1)) ** 2
             validated(
-                "contact patch times gauge pressure under a plate", room="solvers/implicit",
+                "contact patch times gauge pressure under a plate", room="solvers/explicit",
                 measured=found.gauge_pressure * patch, expected=mass * GRAVITY, unit="N", rel=0.2, source="weight m g",
                 reason="the patch's radius of 0.1 to 0.2 m is known to half an edge, 1.4 cm",
             )  # fmt: skip
