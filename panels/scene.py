@@ -6,7 +6,7 @@ import bpy
 
 from ..softpressure import diagnosis, jobs, loading, session, status, status_bar
 from ..softpressure.blender_types import Context, Layout
-from ..softpressure.declared import CHOOSING, FORCE_BASED, parameters
+from ..softpressure.declared import FORCE_BASED, parameters
 from .layout import draw_setting, draw_text, in_both_places
 
 #: By the kinds of bodies: what they become, and a picture of it.
@@ -38,7 +38,9 @@ class Simulation:
         frames.active = not settings.use_scene_range  # dim but not locked: setting a frame switches to an own range
         frames.prop(settings, "frame_start")
         frames.prop(settings, "frame_end")
-        column.prop(settings, "substeps")
+        substeps = parameters.named("substeps")
+        if parameters.counts_in_scene(substeps, settings):
+            draw_setting(column, settings, substeps)
         row = layout.row(align=True)
         job = jobs.current()
         if job:
@@ -54,6 +56,8 @@ class Simulation:
             layout.progress(factor=job.share, text=job.progress[2])
         else:
             layout.progress(factor=status.cache_share(scene), text=f"Cache: {status.cache_text(scene)}")
+        for sentence in status.pace_texts(scene):
+            draw_text(layout, context, sentence, "TIME")
         preparing = status_bar.preparing()
         if preparing and not job:
             layout.progress(factor=preparing.share, text=preparing.label)
@@ -148,7 +152,7 @@ class Advanced:
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Air, what a step may be wrong by, and threads."""
+        """Air and threads."""
         layout = self.layout
         settings = context.scene.softpressure
         layout.use_property_split = True
@@ -168,7 +172,7 @@ class Method:
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """The method, what it chose, and what else the papers choose."""
+        """The method, and what else the papers choose."""
         layout = self.layout
         scene = context.scene
         settings = scene.softpressure
@@ -184,10 +188,8 @@ class Method:
 def _notes(scene: bpy.types.Scene, name: str) -> Iterator[tuple[str, str]]:
     """Sentences below a setting of the method, each with its icon."""
     settings = scene.softpressure
-    if name == "solver":
-        yield from ((sentence, "INFO") for sentence in status.choice_texts(scene))
-        if settings.solver not in (*CHOOSING, "IMPLICIT"):
-            yield "Needs many more substeps.", "INFO"
+    if name == "solver" and parameters.counts_in_scene(parameters.named("substeps"), settings):
+        yield "Needs many more substeps.", "INFO"
     if name == "volume_rule" and settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:
         yield "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO"
     is_paper_s = settings.detection != "SURFACE" or settings.collider_rule != "CONTACT"

@@ -7,7 +7,6 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProp
 
 from ..core import parameters as parameters
 from ..core.parameters import Parameter as Parameter
-from ..core.parameters.methods import CHOOSING as CHOOSING
 from ..core.parameters.methods import FORCE_BASED as FORCE_BASED
 from . import session
 

@@ -229,14 +229,14 @@ class Live:
 
         def make() -> Any:
             model = capture.build_model(values, start)
-            return model, capture.choose(values, model), preparation.starts_crossed(model)
+            return model, preparation.starts_crossed(model)
 
-        model, choice, here.starts_crossed = yield from run(make)
-        yield from preparation.prepare(scene, choice.method if choice else "")
+        model, here.starts_crossed = yield from run(make)
+        yield from preparation.prepare(scene)
         old = None if self.world is None or self._start is None else (self.world, self._start.uids())
 
         def begin() -> World:
-            world = capture.build_world(values, model, choice)
+            world = capture.build_world(values, model)
             if old is not None:
                 _carry_over(*old, world, start.uids())
             return world

@@ -5,8 +5,6 @@ motion blur), so cached frames are shown; only the frame right after the last ca
 between the two calls.
 """
 
-import time
-
 import bpy
 
 from ..core import SoftPressureError
@@ -118,7 +116,7 @@ def _may_start(scene: bpy.types.Scene, here: Session) -> bool:
 
 def is_too_slow(here: Session) -> bool:
     """Whether frames take so long that the next one is left to Simulate, which does not block the window."""
-    return here.live_seconds > _SLOWEST and not bpy.app.background
+    return bool(here.seconds) and here.seconds[-1] > _SLOWEST and not bpy.app.background
 
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
@@ -131,8 +129,6 @@ def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: S
 
 def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> None:
     assert here.start is not None and here.cache is not None
-    since = time.monotonic()
     if here.world is None:
         stepping.resume(here, scene)
     stepping.step(here, scene, stepping.read(scene, depsgraph, here.start, frame))
-    here.live_seconds = time.monotonic() - since

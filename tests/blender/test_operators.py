@@ -126,10 +126,9 @@ def test_panels_show_the_settings_of_the_kind_and_the_state_of_the_cache() -> No
     bpy.ops.softpressure.bake()
     assert drawn(scene_panels.SOFTPRESSURE_PT_bake)[0] == "softpressure.free_bake"
     assert "Baked: free the bake" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
-    assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "step_error", "threads"]
+    assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "threads"]
     settings = bpy.context.scene.softpressure
-    settings.solver = "IMPLICIT"
-    rows = ["solver", "volume_rule", "pressure_spread", "detection", "collider_rule", "ramp_time"]
+    rows = ["solver", "added_mass", "volume_rule", "pressure_spread", "detection", "collider_rule", "ramp_time"]
     rows += ["use_step_damping"]
     assert drawn(scene_panels.SOFTPRESSURE_PT_method) == rows
     settings.detection, settings.volume_rule, settings.use_step_damping = "FEATURE_PARTICLES", "BOUNDING_BOX", True
@@ -140,7 +139,7 @@ def test_panels_show_the_settings_of_the_kind_and_the_state_of_the_cache() -> No
     found = " ".join(drawn(scene_panels.SOFTPRESSURE_PT_method))
     assert "Needs many more substeps" in found and "Only with a method" not in found
     settings.detection, settings.volume_rule, settings.use_step_damping = "SURFACE", "EXACT", False
-    settings.solver = "AUTO"
+    settings.solver = "EXPLICIT"
     assert status.cache_text(bpy.context.scene) == "frames 1–10 of 10"
 
 
