@@ -1,12 +1,13 @@
 """Panels of the scene: simulating and baking."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import bpy
 
 from ..softpressure import diagnosis, jobs, loading, session, status, status_bar
 from ..softpressure.blender_types import Context, Layout
-from ..softpressure.declared import FORCE_BASED, parameters
+from ..softpressure.declared import FORCE_BASED, SUBSTEPPING, Parameter, parameters
 from .layout import draw_setting, draw_text, in_both_places
 
 #: By the kinds of bodies: what they become, and a picture of it.
@@ -14,6 +15,11 @@ _BAKE_BUTTONS = {
     "SOFT": ("Bake to Shape Keys", "SHAPEKEY_DATA"),
     "RIGID": ("Bake to Keyframes", "KEYFRAME"),
     "BOTH": ("Bake Shapes and Motion", "SHAPEKEY_DATA"),
+}
+#: What is said of a choice of the papers, by the methods that take it, where the method refuses it.
+_ONLY_WITH = {
+    FORCE_BASED: "Only with a method that integrates forces: Explicit Euler to Simplified.",
+    SUBSTEPPING: "Only with XPBD, or a method that integrates forces: Explicit Euler to Simplified.",
 }
 #: Islands that *Diagnostics* shows, and reasons and pairs of each, at most.
 _MOST_ISLANDS, _MOST_LINES = 8, 4
@@ -178,11 +184,26 @@ class Method:
         settings = scene.softpressure
         layout.use_property_split = True
         for parameter in parameters.groups(parameters.SCENE)["METHOD"]:
-            is_refused = getattr(settings, parameter.name) == "ALL"  # by methods that do not damp neighbours
+            is_refused = _is_refused(parameter, settings)
             if parameters.counts_in_scene(parameter, settings) or is_refused:
                 draw_setting(layout, settings, parameter)
             for sentence, icon in _notes(scene, parameter.name):
                 draw_text(layout, context, sentence, icon)
+            if is_refused:
+                draw_text(layout, context, _ONLY_WITH[parameter.solvers])
+
+
+def _is_refused(parameter: Parameter, settings: Any) -> bool:
+    """Whether a choice of the papers stands in the way of the method; numbers that it does not read do not."""
+    value = getattr(settings, parameter.name)
+    is_read = parameters.is_read_by(parameter, settings.solver)
+    return (
+        parameter.solvers in _ONLY_WITH
+        and not is_read
+        and not isinstance(value, float)
+        and value != "NONE"
+        and (value != parameter.default)
+    )
 
 
 def _notes(scene: bpy.types.Scene, name: str) -> Iterator[tuple[str, str]]:
@@ -192,9 +213,6 @@ def _notes(scene: bpy.types.Scene, name: str) -> Iterator[tuple[str, str]]:
         yield "Needs many more substeps.", "INFO"
     if name == "volume_rule" and settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:
         yield "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO"
-    is_paper_s = settings.detection != "SURFACE" or settings.collider_rule != "CONTACT"
-    if name == "collider_rule" and is_paper_s and settings.solver not in FORCE_BASED:
-        yield "Only with a method that integrates forces: Explicit Euler to Simplified.", "ERROR"
 
 
 class Bake:

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from ..core.parameters import SKINS
+from ..core.parameters.methods import ENGINE
 from . import effectors, gauges, hose_problems, session, units
 
 #: Least added mass that is shown, as a share of a body's mass.
@@ -197,7 +198,7 @@ def pace_texts(scene: bpy.types.Scene) -> list[str]:
 def earlier_texts(scene: bpy.types.Scene) -> list[str]:
     """That the method which a file or script asked for has been replaced, if so."""
     earlier = session.of(scene).earlier_method
-    if not earlier or scene.softpressure.solver != "EXPLICIT":
+    if not earlier or scene.softpressure.solver != ENGINE:
         return []
     return [f"This file asked for the method {earlier}, which is gone: bodies are simulated by Soft Pressure now."]
 
