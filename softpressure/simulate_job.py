@@ -54,7 +54,7 @@ def simulate(scene: bpy.types.Scene) -> Work:
     here.is_filling = True
     try:
         yield from _start(scene, here)
-        if here.cache is None and not here.error:  # the solver that was chosen is not the expected one
+        if here.cache is None and not here.error:  # bodies cross, which takes more kernels
             yield from prepare(scene)
             yield from _start(scene, here)
         if here.error:
