@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 import shapes
-from softpressure_ext.core import DivergenceError, ModelBuilder, World
+from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.bodies.lattice.cells import tetrahedron_volumes
+
+from .parts import recorded
 
 RADIUS, MASS, MODULUS, POISSON_RATIO, DAMPING = 0.5, 10.0, 2e4, 0.3, 10.0
 CELL = 0.2
@@ -98,14 +100,7 @@ def release(case, change, frames):
         row["inverted"].append(int(np.count_nonzero(tetrahedron_volumes(x, scene.tetrahedra.points) <= 0.0)))
         row["positions"].append(x.copy())
 
-    note()
-    try:
-        for _ in range(frames):
-            world.advance_frame()
-            note()
-    except DivergenceError as error:
-        row["error"] = str(error)
-    return row
+    return recorded(world, frames, row, note)
 
 
 def run(quick=False):

@@ -45,6 +45,18 @@ def equilibrium(model):
     return world.save().positions
 
 
+def recorded(world, frames, row, note):
+    """A row to which `note` adds what a world shows at the start and after each frame; it says why a run diverged."""
+    note()
+    try:
+        for _ in range(frames):
+            world.advance_frame()
+            note()
+    except DivergenceError as error:
+        row["error"] = str(error)
+    return row
+
+
 def put(world, positions):
     """Move all vertices of a world to positions of its model's points [m]."""
     state, n = world.save(), world.model.vertex_count

@@ -8,7 +8,7 @@ between the two calls.
 import bpy
 
 from ..core import SoftPressureError
-from . import beside, bodies, jobs, playback, session, stages, starting, stepping, taking_part
+from . import beside, bodies, jobs, playback, session, starting, stepping, taking_part
 from .session import Session
 
 #: A frame that takes longer is not for a timeline that plays [s].
@@ -30,13 +30,7 @@ def before_frame(scene: bpy.types.Scene) -> None:
     if here.live_frame is None:
         playback.show(scene)
         return
-    is_first = here.live_frame == scene.softpressure.frame_start
-    for obj in session.objects(scene, "RIGID"):
-        if is_first or stages.may_be_held(obj):
-            playback.let_go(obj, here)
-    for obj in session.objects(scene, "SOFT"):
-        if not obj.softpressure.is_baked and (is_first or stages.is_read_in_each_frame(obj)):
-            stages.show(obj, stages.Stage.INPUT)
+    playback.show_input(scene, here.live_frame == scene.softpressure.frame_start)
 
 
 def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
