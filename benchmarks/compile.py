@@ -1,6 +1,6 @@
 """Cost of compiling the solver: seconds and memory per kernel, largest first, into an empty folder.
 
-python benchmarks/compile.py [--solver IMPLICIT] [--parts SKIN SELF_CONTACT] [--rows 25]
+python benchmarks/compile.py [--solver EXPLICIT] [--parts SKIN SELF_CONTACT] [--rows 25]
 """
 
 import argparse
@@ -59,7 +59,7 @@ def most_memory():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--solver", default="IMPLICIT")
+    parser.add_argument("--solver", default="EXPLICIT")
     parser.add_argument("--parts", nargs="+", choices=list(prepare.PARTS), default=["SKIN", "SELF_CONTACT"])
     parser.add_argument("--rows", type=int, default=25)
     parser.add_argument("--output", type=Path)

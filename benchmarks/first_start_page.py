@@ -52,8 +52,8 @@ def _add_times(page, rows):
 def _add_compiling(page, found):
     page.heading("What compiling costs")
     page.text(
-        f"`nox -s compile`: the implicit method, into an empty folder, Python {found['machine']['python']}, load "
-        f"{found['machine'].get('load_at_start', 0.0)} at the start. Each part is compiled after those above it, "
+        f"`nox -s compile`: the method {found['solver']}, into an empty folder, Python {found['machine']['python']}, "
+        f"load {found['machine'].get('load_at_start', 0.0)} at the start. Each part is compiled after those above it, "
         f"without what they needed. All files: {found['size']:.1f} MB."
     )
     page.table(

@@ -43,10 +43,6 @@ class Stopwatch:
         setattr(owner, name, timed)
 
 
-def vars_of(counts):
-    return {name: getattr(counts, name) for name in counts.__slots__}
-
-
 def machine():
     """What the figures depend on."""
     processor = platform.processor() or platform.machine()

@@ -93,9 +93,6 @@ def write(path, results):
         cases = [case for case in results["cases"] if case["scene"] == scene]
         if cases:
             add_scene(page, scene, cases)
-    for name, add in {"step": add_step, "contact": add_contact, "roofline": add_roofline}.items():
-        if name in results["parts"]:
-            add(page, results["parts"][name])
     add_first_start(page, path.with_suffix(""))
     missing(page, results)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -192,104 +189,6 @@ def draw(axes, cases, kinds, across):
         panel.set_ylabel(label)
         panel.grid(True, which="both", alpha=0.3)
         panel.legend(fontsize=7)
-
-
-def add_step(page, found):
-    """Phases of a frame of the implicit solver."""
-    page.heading("Where a frame's time goes")
-    page.text(
-        "A basketball (0.12 m, 0.6 kg, 55 kPa) that lies on the floor and one that falls on it: `benchmarks/step.py`, "
-        f"1/60 s in 4 substeps, one thread, medians of {found['repeats']}. Milliseconds per frame."
-    )
-    phases = list(found["results"][0]["ms_per_phase"])
-    rows = [
-        [row["scene"], number_of(row["vertices"]), number(row["ms_per_frame"])]
-        + [number(row["ms_per_phase"][phase], 2) for phase in phases]
-        for row in found["results"]
-    ]
-    slopes = []
-    for scene in dict.fromkeys(row["scene"] for row in found["results"]):
-        part = [row for row in found["results"] if row["scene"] == scene]
-        sizes = [row["vertices"] for row in part]
-        values = [[row["ms_per_frame"] for row in part]]
-        values += [[row["ms_per_phase"][phase] for row in part] for phase in phases]
-        if len(part) > 1:
-            slopes.append([scene, "exponent", *(number(exponent(sizes, column), 2) for column in values)])
-    page.table(["scene", "vertices", "frame", *phases], rows + slopes)
-
-
-def add_contact(page, found):
-    """Phases of contact."""
-    page.heading("What contact costs")
-    page.text(
-        "Pairs of balls pressed against each other over a tenth of their skin (`benchmarks/contact.py`), one thread, "
-        f"medians of {found['repeats']}. Milliseconds."
-    )
-    rows, phases = found["results"], list(found["results"][0]["ms"])
-    lines = [
-        [number_of(row["vertices"]), number_of(row["candidates"]), number_of(row["contacts"])]
-        + [number(row["ms"][phase], 3) for phase in phases]
-        for row in rows
-    ]
-    slopes = found.get("exponents")
-    if slopes:
-        lines.append(["exponent", number(slopes["candidates"]), "–", *(number(slopes[phase]) for phase in phases)])
-        sizes = [row["vertices"] for row in rows]
-
-        def curve(axes):
-            for phase in phases:
-                values = [max(row["ms"][phase], 1e-3) for row in rows]
-                axes.loglog(sizes, values, "o-", label=f"{phase}: {slopes[phase]:.2f}")
-            axes.set_xlabel("vertices")
-            axes.set_ylabel("ms")
-            axes.grid(True, which="both", alpha=0.3)
-            axes.legend(fontsize=7)
-
-        page.table(["vertices", "candidates", "contacts", *phases], lines)
-        page.figure("contact", "Contact, phase by phase, with the fitted exponents.", curve)
-    else:
-        page.table(["vertices", "candidates", "contacts", *phases], lines)
-
-
-def add_roofline(page, found):
-    """The main kernels against the machine."""
-    page.heading("How far the kernels are from the machine's limits")
-    rates = ", ".join(
-        f"{row['bytes_per_second'] / 1e9:.0f} GB/s over {number(row['bytes'] / 1e6, 2)} MB"
-        for row in found["bandwidth"]
-    )
-    peak = " and ".join(f"{rate / 1e9:.0f}·10⁹ /s in {name}" for name, rate in found["arithmetic"].items())
-    page.text(
-        "`benchmarks/roofline.py`, one thread, least times. "
-        f"Bandwidth, by a triad a = b + s c that counts 24 bytes per element: {rates}. "
-        f"Arithmetic, by a loop of fused multiply-add: {peak}.",
-        "Bytes are those of the arrays that a kernel reads and writes, each once: the least that must move. Operations "
-        "are counted in the source, a division or root as one. The limit is the longer of bytes / bandwidth (of the "
-        "triad next in size) and operations / arithmetic; the share is that time over the measured one. Calls are "
-        "those of a basketball that lies on the floor, 1/240 s, from the counts of stages, Newton steps and "
-        "iterations. What a substep moves and computes per vertex is the product with the calls.",
-    )
-    head = ["kernel", "vertices", "bytes per vertex", "operations per vertex", "counted as", "calls per substep"]
-    head += [
-        "bytes per vertex and substep",
-        "operations per vertex and substep",
-        "time [µs]",
-        "nearer limit",
-        "share of it",
-    ]
-    page.table(
-        head,
-        [
-            [
-                row["kernel"], number_of(row["vertices"]), number(row["bytes_per_vertex"]),
-                number(row["operations_per_vertex"]), row["operations_formula"], number(row["calls_per_substep"]),
-                number(row["bytes_per_vertex"] * row["calls_per_substep"]),
-                number(row["operations_per_vertex"] * row["calls_per_substep"]),
-                number(row["microseconds"]), row["nearer_limit"], f"{100 * row['share_of_limit']:.0f} %",
-            ]
-            for row in found["kernels"]
-        ],
-    )  # fmt: skip
 
 
 def missing(page, results):

@@ -1,6 +1,6 @@
-"""All benchmarks: every engine on the same scenes, and where our own time goes; writes JSON, a page and its figures.
+"""All benchmarks: every engine on the same scenes; writes JSON, a page and its figures.
 
-    python benchmarks/run.py [--quick] [--scenes drop ...] [--engines implicit ...] [--sizes 642 ...] [--output FILE.md]
+    python benchmarks/run.py [--quick] [--scenes drop ...] [--engines explicit ...] [--sizes 642 ...] [--output FILE.md]
 
 `nox -s bench` runs it with what it needs installed; engines that are not installed are named on the page. Each case has
 a process of its own; the engines take turns, and medians are taken over the rounds. Nothing on the page is written by
@@ -126,31 +126,6 @@ def run_cases(options):
     return found
 
 
-def run_part(name, *arguments):
-    """What one of the scripts about our own time found."""
-    print(f"{name}", file=sys.stderr, flush=True)
-    command = [sys.executable, str(HERE / f"{name}.py"), *arguments]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-
-
-def run_parts(options):
-    """Phases of a frame, phases of contact, and the roofline, by the names of the scripts."""
-    if options.quick:
-        return {
-            "step": run_part("step", "--sizes", "642", "--threads", "1", "--repeats", "1"),
-            "contact": run_part("contact", "--pairs", "1", "2", "--repeats", "1"),
-            "roofline": run_part("roofline", "--sizes", "642", "--quick"),
-        }
-    largest = max(options.sizes or [40962])
-    step = [str(size) for size in (642, 2562, 10242, 40962) if size <= largest]
-    pairs = [str(count) for count in (1, 2, 4, 8, 16, 32) if count * 5124 <= 4 * largest]
-    return {
-        "step": run_part("step", "--threads", "1", "--sizes", *step, "--repeats", str(options.rounds)),
-        "contact": run_part("contact", "--pairs", *pairs),
-        "roofline": run_part("roofline"),
-    }
-
-
 def keep(results, before):
     """Take over from earlier results what is not in these."""
     measured = {(case["scene"], case["size"], case["engine"]) for case in results["cases"]}
@@ -160,7 +135,6 @@ def keep(results, before):
         kept + results["cases"],
         key=lambda case: (scene_order.index(case["scene"]), case["size"], engine_order.index(case["engine"])),
     )
-    results["parts"] = before["parts"] | results["parts"]
     results["minutes"] += before["minutes"]
     results["several_runs"] = True
 
@@ -186,7 +160,6 @@ def parsed():
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of stepping after which a run is cut off")
     parser.add_argument("--own-limit", type=float, default=300.0, help="the same of our own solvers")
     parser.add_argument("--minutes", type=float, default=1e6, help="no case is begun after these")
-    parser.add_argument("--no-parts", action="store_true", help="leave out the phases and the roofline")
     parser.add_argument("--meshes", type=Path, default=ROOT / "build" / "bench" / "meshes")
     parser.add_argument("--output", type=Path, help="docs/benchmarks.md; with --quick build/bench/quick.md")
     parser.add_argument("--add", action="store_true", help="keep what the last run measured and this one does not")
@@ -213,7 +186,6 @@ def main():
     }
     write_meshes(options)
     results["cases"] = run_cases(options)
-    results["parts"] = {} if options.no_parts else run_parts(options)
     results["minutes"] = (time.perf_counter() - began) / 60.0
     target = options.output.with_suffix("") / "results.json"
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -10,13 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 import shapes
-from softpressure_ext.core import DivergenceError, ModelBuilder, World
+from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.bodies.lattice.cells import tetrahedron_volumes
+
+from .parts import recorded
 
 RADIUS, MASS, MODULUS, POISSON_RATIO, DAMPING = 0.5, 10.0, 2e4, 0.3, 10.0
 CELL = 0.2
 FRAME_RATE = 24.0
-SUBSTEPS = {"IMPLICIT": 10, "XPBD": 20}
+SUBSTEPS = 20
 SEED = 5
 
 
@@ -33,7 +35,7 @@ CASES = {
     "XPBD": Case("XPBD", MODULUS, rigid=False),
     "XPBD, all rigid": Case("XPBD", 1e8 * MODULUS, rigid=True),
     "XPBD, springs rigid": Case("XPBD", MODULUS, rigid=True),
-    "implicit": Case("IMPLICIT", MODULUS, rigid=False),
+    "ours": Case("EXPLICIT", MODULUS, rigid=False),
 }
 
 
@@ -83,9 +85,8 @@ def shape_error(x, rest, mass):
 def release(case, change, frames):
     """Volume ratio, shape error over the radius and inverted tetrahedra by frame, and the surface at some of them."""
     world = World(
-        model(case.modulus, case.rigid), frame_rate=FRAME_RATE, substeps=SUBSTEPS[case.solver], solver=case.solver,
-        threads=1,
-    )  # fmt: skip
+        model(case.modulus, case.rigid), frame_rate=FRAME_RATE, substeps=SUBSTEPS, solver=case.solver, threads=1
+    )
     n, scene = world.model.vertex_count, world.model
     state, rest = world.save(), scene.rest_positions[:n]
     state.positions[:n] = change(rest)
@@ -99,14 +100,7 @@ def release(case, change, frames):
         row["inverted"].append(int(np.count_nonzero(tetrahedron_volumes(x, scene.tetrahedra.points) <= 0.0)))
         row["positions"].append(x.copy())
 
-    note()
-    try:
-        for _ in range(frames):
-            world.advance_frame()
-            note()
-    except DivergenceError as error:
-        row["error"] = str(error)
-    return row
+    return recorded(world, frames, row, note)
 
 
 def run(quick=False):

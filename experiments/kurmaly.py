@@ -17,7 +17,7 @@ from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
 from softpressure_ext.core.papers.stability import stiffest_frequency
 from softpressure_ext.core.parameters import named
 
-from .parts import FRAME_RATE, Energy, fewest_substeps, survives
+from .parts import FRAME_RATE, Energy, fewest_substeps, recorded, survives
 
 CELLS, SIZE, MASS, MODULUS, DEPTH = 4, 1.0, 1.0, 1e4, 0.25
 DAMPING, BOUNCINESS, GAP = 5.0, 0.5, 0.05
@@ -118,15 +118,8 @@ def fall(model, frames, rate, substeps, options=DEFAULTS):
         row["height"].append(float(x[:, 1].mean()))
         row["energy"].append(energy(world))
 
-    note()
-    try:
-        for _ in range(frames):
-            world.advance_frame()
-            note()
-        row["least"], row["end"] = min(row["area"]), row["area"][-1]
-    except DivergenceError as error:
-        row["error"] = str(error)
-    return row
+    recorded(world, frames, row, note)
+    return row if "error" in row else row | {"least": min(row["area"]), "end": row["area"][-1]}
 
 
 def fine_outline(outline, count):

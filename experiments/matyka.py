@@ -23,6 +23,7 @@ from .parts import (
     longest_step,
     needed_substeps,
     put,
+    recorded,
     survives,
     tray,
 )
@@ -104,14 +105,7 @@ def filling(method, frames):
         row["pressure"].append(body.gauge_pressure)
         row["height"].append(float(x[:, 2].mean()))
 
-    note()
-    try:
-        for _ in range(frames):
-            world.advance_frame()
-            note()
-    except DivergenceError as error:
-        row["error"] = str(error)
-    return row
+    return recorded(world, frames, row, note)
 
 
 def filling_in_space(frames, subdivisions=3):

@@ -39,10 +39,22 @@ class Energy:
 def equilibrium(model):
     """Positions [m] of all points of a model of bodies of gas at rest, without weight, where the builder has them."""
     calm = replace(model, gravity=np.zeros(3), damping=np.full_like(model.damping, CALMING))
-    world = World(calm, frame_rate=FRAME_RATE, substeps=4, solver="IMPLICIT", threads=1)
+    world = World(calm, frame_rate=FRAME_RATE, threads=1)
     for _ in range(CALM_FRAMES):
         world.advance_frame()
     return world.save().positions
+
+
+def recorded(world, frames, row, note):
+    """A row to which `note` adds what a world shows at the start and after each frame; it says why a run diverged."""
+    note()
+    try:
+        for _ in range(frames):
+            world.advance_frame()
+            note()
+    except DivergenceError as error:
+        row["error"] = str(error)
+    return row
 
 
 def put(world, positions):

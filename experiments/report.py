@@ -57,11 +57,7 @@ SOLVERS = {
     ),
     "IMPLICIT_MESIT": Solver("Mesit", "the same, with a vertex's own change in place of its neighbours' (eq. 24)"),
     "XPBD": Solver("XPBD", "this project's XPBD: one sweep over all constraints per substep"),
-    "IMPLICIT": Solver(
-        "implicit", "this project's implicit solver: Newton's method on two stages per substep (SDIRK2)"
-    ),
-    "EXPLICIT": Solver("explicit", "this project's default: Euler's method, its step kept at the limit of stability"),
-    "AUTO": Solver("auto", "whichever of this project's solvers is predicted to be the fastest on the scene"),
+    "EXPLICIT": Solver("ours", "this project's engine: Euler's method, its step kept at the limit of stability"),
 }
 
 

@@ -1,12 +1,13 @@
 """Panels of the scene: simulating and baking."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import bpy
 
 from ..softpressure import diagnosis, jobs, loading, session, status, status_bar
 from ..softpressure.blender_types import Context, Layout
-from ..softpressure.declared import CHOOSING, FORCE_BASED, parameters
+from ..softpressure.declared import FORCE_BASED, SUBSTEPPING, Parameter, parameters
 from .layout import draw_setting, draw_text, in_both_places
 
 #: By the kinds of bodies: what they become, and a picture of it.
@@ -14,6 +15,11 @@ _BAKE_BUTTONS = {
     "SOFT": ("Bake to Shape Keys", "SHAPEKEY_DATA"),
     "RIGID": ("Bake to Keyframes", "KEYFRAME"),
     "BOTH": ("Bake Shapes and Motion", "SHAPEKEY_DATA"),
+}
+#: What is said of a choice of the papers, by the methods that take it, where the method refuses it.
+_ONLY_WITH = {
+    FORCE_BASED: "Only with a method that integrates forces: Explicit Euler to Simplified.",
+    SUBSTEPPING: "Only with XPBD, or a method that integrates forces: Explicit Euler to Simplified.",
 }
 #: Islands that *Diagnostics* shows, and reasons and pairs of each, at most.
 _MOST_ISLANDS, _MOST_LINES = 8, 4
@@ -38,7 +44,9 @@ class Simulation:
         frames.active = not settings.use_scene_range  # dim but not locked: setting a frame switches to an own range
         frames.prop(settings, "frame_start")
         frames.prop(settings, "frame_end")
-        column.prop(settings, "substeps")
+        substeps = parameters.named("substeps")
+        if parameters.counts_in_scene(substeps, settings):
+            draw_setting(column, settings, substeps)
         row = layout.row(align=True)
         job = jobs.current()
         if job:
@@ -54,6 +62,8 @@ class Simulation:
             layout.progress(factor=job.share, text=job.progress[2])
         else:
             layout.progress(factor=status.cache_share(scene), text=f"Cache: {status.cache_text(scene)}")
+        for sentence in status.pace_texts(scene):
+            draw_text(layout, context, sentence, "TIME")
         preparing = status_bar.preparing()
         if preparing and not job:
             layout.progress(factor=preparing.share, text=preparing.label)
@@ -148,7 +158,7 @@ class Advanced:
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Air, what a step may be wrong by, and threads."""
+        """Air and threads."""
         layout = self.layout
         settings = context.scene.softpressure
         layout.use_property_split = True
@@ -168,31 +178,41 @@ class Method:
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """The method, what it chose, and what else the papers choose."""
+        """The method, and what else the papers choose."""
         layout = self.layout
         scene = context.scene
         settings = scene.softpressure
         layout.use_property_split = True
         for parameter in parameters.groups(parameters.SCENE)["METHOD"]:
-            is_refused = getattr(settings, parameter.name) == "ALL"  # by methods that do not damp neighbours
+            is_refused = _is_refused(parameter, settings)
             if parameters.counts_in_scene(parameter, settings) or is_refused:
                 draw_setting(layout, settings, parameter)
             for sentence, icon in _notes(scene, parameter.name):
                 draw_text(layout, context, sentence, icon)
+            if is_refused:
+                draw_text(layout, context, _ONLY_WITH[parameter.solvers])
+
+
+def _is_refused(parameter: Parameter, settings: Any) -> bool:
+    """Whether a choice of the papers stands in the way of the method; numbers that it does not read do not."""
+    value = getattr(settings, parameter.name)
+    is_read = parameters.is_read_by(parameter, settings.solver)
+    return (
+        parameter.solvers in _ONLY_WITH
+        and not is_read
+        and not isinstance(value, float)
+        and value != "NONE"
+        and (value != parameter.default)
+    )
 
 
 def _notes(scene: bpy.types.Scene, name: str) -> Iterator[tuple[str, str]]:
     """Sentences below a setting of the method, each with its icon."""
     settings = scene.softpressure
-    if name == "solver":
-        yield from ((sentence, "INFO") for sentence in status.choice_texts(scene))
-        if settings.solver not in (*CHOOSING, "IMPLICIT"):
-            yield "Needs many more substeps.", "INFO"
+    if name == "solver" and parameters.counts_in_scene(parameters.named("substeps"), settings):
+        yield "Needs many more substeps.", "INFO"
     if name == "volume_rule" and settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:
         yield "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO"
-    is_paper_s = settings.detection != "SURFACE" or settings.collider_rule != "CONTACT"
-    if name == "collider_rule" and is_paper_s and settings.solver not in FORCE_BASED:
-        yield "Only with a method that integrates forces: Explicit Euler to Simplified.", "ERROR"
 
 
 class Bake:

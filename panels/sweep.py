@@ -25,7 +25,7 @@ class Sweep:
         layout, wanted = self.layout, bpy.context.window_manager.softpressure
         layout.prop(wanted, "settings", text="", icon="PRESET")
         if not wanted.settings:
-            draw_text(layout, context, "Such as Ball.gauge_pressure=500,2000 Scene.substeps=5,10", "INFO")
+            draw_text(layout, context, "Such as Ball.gauge_pressure=500,2000 Ball.mass=0.5,1", "INFO")
         column = layout.column()
         column.use_property_split = True
         column.use_property_decorate = False

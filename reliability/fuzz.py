@@ -112,9 +112,7 @@ def strategy():
             "rotation": st.tuples(number, number, number), "scale": scale, "settings": settings(*parameters.BODIES),
         }
     )  # fmt: skip
-    methods = st.one_of(
-        st.sampled_from(["AUTO", "EXPLICIT", "IMPLICIT", "XPBD"]), _value(st, parameters.named("solver"))
-    )
+    methods = st.one_of(st.sampled_from(["EXPLICIT", "EXPLICIT", "XPBD"]), _value(st, parameters.named("solver")))
     scene = methods.flatmap(
         lambda solver: settings("SCENE", solver=solver).map(lambda found: found | {"solver": solver})
     )

@@ -106,7 +106,6 @@ def caches(good, mark, chance):
         "body_names": [["../../../x"], [mark], ["Ball", "Ball"], [3], None, "Ball"],
         "vertex_counts": [[-1], [2**40], ["1"], [0.5], [], None],
         "first_frame": [-(2**63), 2**70, "1", None, 1e300],
-        "choice": [{}, {"solver": "__import__('os')"}, [], "x", 5],
         "format_version": [0, "1", None, 2],
         "start_names": [5, [[]], None],
         "has_state": [False, "no"],
@@ -156,7 +155,7 @@ def blend_files(folder, mark):
     import bpy
 
     kills = importlib.import_module("softpressure_ext.reliability.kills")
-    for number in range(10):
+    for number in range(6):
         base = Path(folder, f"blend{number}")
         base.mkdir()
         kills.make(base)
@@ -164,24 +163,18 @@ def blend_files(folder, mark):
         settings, allowed = scene.softpressure, base / "simulated" / "softpressure_ball"
         scene.frame_end = 3
         what = "as it is"
-        if number < 5:
-            value = (
-                "{",
-                '{"for": 1, "choice": {"solver": "__import__(\'os\')"}}',
-                "[" * 5000,
-                '{"choice": 5}',
-                "\\x00",
-            )[number]
-            settings.run_choice, what = value, f"a choice of the run {value[:20]!r}"
-        elif number == 5:
+        if number == 0:
+            stored = settings.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0, 0) else settings
+            stored["solver"], what = 99, "a method of number 99"
+        elif number == 1:
             scene.name, what = "../../outside", "a scene ../../outside"
-        elif number == 6:
+        elif number == 2:
             settings.cache_folder, what = "//../elsewhere", "a cache folder //../elsewhere"
             allowed = base / "elsewhere" / "softpressure_ball"
-        elif number == 7:
+        elif number == 3:
             scene["softpressure_cache"] = pickle.dumps(Touch(mark))
             settings.pack_cache, what = True, "a pickle in place of the packed cache"
-        elif number == 8:
+        elif number == 4:
             text = bpy.data.texts.new("handlers.py")
             text.write(f"open({mark!r}, 'w')")
             text.use_module, what = True, "a text that asks to be run"
@@ -304,7 +297,7 @@ def add(page, data):
         f"""{kinds}. Caches, in their folder, as a journal, and packed into a .blend: pickled objects that make a file,
         members of a zip with paths outside, arrays of petabytes, headers with wrong values of each kind, arrays that are
         missing or of wrong shapes, then bytes changed and ends cut off at random. Presets: Python that opens a file in each
-        place where an expression may stand. .blend files: hostile texts for the choice of a run, names and folders that lead
+        place where an expression may stand. .blend files: a method that there is not, names and folders that lead
         out, pickles, scripts and drivers that open a file. Each is opened and played, a preset applied, a .blend simulated
         and saved, while an audit hook of Python records every file that is opened, changed or removed, every process,
         connection and unpickled class. Kernels, which the extension compiled itself, are pickled; they are read from their

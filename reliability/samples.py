@@ -98,7 +98,6 @@ def _watched(seed):
     """Simulate the file that is open."""
     import bpy
 
-    session = importlib.import_module("softpressure_ext.softpressure.session")
     stepping = importlib.import_module("softpressure_ext.softpressure.stepping")
     scene = bpy.context.scene
     settings = scene.softpressure
@@ -117,11 +116,9 @@ def _watched(seed):
         error = str(said)
     finally:
         stepping.step = step
-    world = session.of(scene).world
-    solver = world.choice.solver if world is not None and world.choice is not None else settings.solver
     return {
         "frames": watch.frames, "asked": settings.frame_end - settings.frame_start, "largest": watch.largest, "error": error,
-        "solver": solver, "crossed": watch.crossed[:5], "popped": watch.popped[:5],
+        "solver": settings.solver, "crossed": watch.crossed[:5], "popped": watch.popped[:5],
     }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ def load(scene: bpy.types.Scene) -> None:
         return
     current = [cache for cache in found if len(found) == 1 or cache.input_fingerprint == here.inputs(scene)]
     cache = (current or found)[0]
-    here.cache, here.choice, here.error = cache, cache.choice, ""
+    here.cache, here.error = cache, ""
     here.object_uids = tuple(scene.objects[name].session_uid for name in cache.body_names)
     here.gauges = gauges.from_arrays(cache.state or {}, len(cache.body_names))
     packing.unload(scene)

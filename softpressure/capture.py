@@ -12,9 +12,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core import Choice, MethodOptions, Model, ModelBuilder, SoftPressureError, World, parameters
+from ..core import MethodOptions, Model, ModelBuilder, SoftPressureError, World, parameters
 from ..core.model import BoolArray
-from ..core.solvers.automatic import choice_of
 from . import (
     bodies,
     declared,
@@ -297,28 +296,15 @@ def _told_of(part: Body | Solid | Obstacle) -> Iterator[None]:
         raise _Refused(part.object_uid, str(error)) from error
 
 
-def choose(scene: SceneValues, model: Model) -> Choice | None:
-    """The choice of a new run of a scene; None where its method has none. Raises `ParameterError`."""
-    settings = scene.softpressure
-    options = MethodOptions(**declared.of_scene(settings, "OPTIONS"))
-    return choice_of(settings.solver, model, 1.0 / _frame_rate(scene), settings.substeps, options)
-
-
-def build_world(scene: SceneValues, model: Model, choice: Choice | None) -> World:
+def build_world(scene: SceneValues, model: Model) -> World:
     """The core's world for a run of a scene; raises `ParameterError`."""
     settings = scene.softpressure
     return World(
         model,
-        frame_rate=_frame_rate(scene),
+        frame_rate=float(scene.render.fps / scene.render.fps_base),
         options=MethodOptions(**declared.of_scene(settings, "OPTIONS")),
-        choice=choice,
         **declared.of_scene(settings, "WORLD"),
     )
-
-
-def _frame_rate(scene: SceneValues) -> float:
-    """Frames per second."""
-    return float(scene.render.fps / scene.render.fps_base)
 
 
 def world_matrices(

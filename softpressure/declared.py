@@ -7,8 +7,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProp
 
 from ..core import parameters as parameters
 from ..core.parameters import Parameter as Parameter
-from ..core.parameters.methods import CHOOSING as CHOOSING
 from ..core.parameters.methods import FORCE_BASED as FORCE_BASED
+from ..core.parameters.methods import SUBSTEPPING as SUBSTEPPING
 from . import session
 
 Group = Any  # a property group: its members are known to Blender only

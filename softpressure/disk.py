@@ -106,13 +106,13 @@ def delete(scene: bpy.types.Scene) -> None:
 
 
 def resume(scene: capture.SceneValues, start: capture.Start, cache: FrameCache) -> World:
-    """A world at the last frame of a cache that was read from disk, with its choice.
+    """A world at the last frame of a cache that was read from disk.
 
     Raises `CacheError` if it holds no state.
     """
     if cache.state is None:
         raise CacheError("Scene: the cache on disk ends here and cannot be continued. Press Reset to simulate anew.")
-    world = capture.build_world(scene, capture.build_model(scene, start), cache.choice)
+    world = capture.build_world(scene, capture.build_model(scene, start))
     try:
         state = _rebuild(State, cache.state)
     except KeyError as error:

@@ -24,9 +24,11 @@ _ALSO = {
     "RIGID": ("is_active",),
     "COLLIDER": (),
 }
-#: Settings of scenes in the digests of earlier versions, in their order.
+#: Settings of scenes in the digests of earlier versions, in their order, after the substeps and one that is gone, whose
+#: default this is.
+_STEP_ERROR = 0.0010000000474974513
 _SCENE = (
-    "substeps", "step_error", "solver", "ambient_pressure", "frame_start", "volume_rule", "pressure_spread",
+    "solver", "ambient_pressure", "frame_start", "volume_rule", "pressure_spread",
     "detection", "collider_rule", "ramp_time", "use_step_damping", "stiffest_spring",
 )  # fmt: skip
 _GRAVITY = {"gravity", "use_gravity"}
@@ -50,7 +52,8 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     animated = actions.animated_paths(scene)
     own = {name for name in parameters.animated(parameters.SCENE) if f"softpressure.{name}" in animated}
     keyed = animated & _GRAVITY
-    digest.add(*(getattr(settings, name) for name in _SCENE), *_added(settings, own), None if keyed else gravity)
+    digest.add(_substeps(settings), _STEP_ERROR, *(getattr(settings, name) for name in _SCENE))
+    digest.add(*_added(settings, own), None if keyed else gravity)
     if keyed | own:
         _add_animation(digest, scene, keyed | {f"softpressure.{name}" for name in own})
     digest.add(render.fps, render.fps_base)
@@ -66,6 +69,12 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     return digest.name()
 
 
+def _substeps(settings: Any) -> int:
+    """The substeps of a scene, where its method takes them; else their default."""
+    parameter = parameters.named("substeps")
+    return int(settings.substeps if parameters.counts_in_scene(parameter, settings) else parameter.default)
+
+
 def _added(settings: Any, animated: set[str]) -> list[Any]:
     """Settings of a scene that came later: added mass where the method adds it, others where they are not the default.
 
@@ -77,7 +86,7 @@ def _added(settings: Any, animated: set[str]) -> list[Any]:
             continue
         value = getattr(settings, each.name)
         is_told = parameters.counts_in_scene(each, settings) if each.name == "added_mass" else value != each.default
-        if each.is_dated and each.name not in _SCENE and is_told:
+        if each.is_dated and each.name not in (*_SCENE, "substeps") and is_told:
             found += [value] if each.name == "added_mass" else [each.name, value]
     return found
 

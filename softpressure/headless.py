@@ -39,7 +39,7 @@ def tell(scene: bpy.types.Scene, job: jobs.Work) -> None:
 
 
 def simulate(scene: bpy.types.Scene, table: Trace | None) -> jobs.Work:
-    """Simulate a scene, then say what it was made with; the table is told of all frames that were reached."""
+    """Simulate a scene, then say what its frames took; the table is told of all frames that were reached."""
     from . import simulate_job
 
     if table is not None:
@@ -49,7 +49,7 @@ def simulate(scene: bpy.types.Scene, table: Trace | None) -> jobs.Work:
     finally:
         if table is not None:
             table.add(scene)
-    for sentence in status.choice_texts(scene):
+    for sentence in status.pace_texts(scene):
         print(f"softpressure: {scene.name}: {sentence}", flush=True)
 
 

@@ -8,7 +8,7 @@ Bodies show `Session.live` meanwhile. Stepping touches none of Blender's data: i
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +32,6 @@ from . import (
     preparation,
     session,
     simulate_job,
-    stages,
     stepping,
     taking_part,
 )
@@ -229,14 +228,14 @@ class Live:
 
         def make() -> Any:
             model = capture.build_model(values, start)
-            return model, capture.choose(values, model), preparation.starts_crossed(model)
+            return model, preparation.starts_crossed(model)
 
-        model, choice, here.starts_crossed = yield from run(make)
-        yield from preparation.prepare(scene, choice.method if choice else "")
+        model, here.starts_crossed = yield from run(make)
+        yield from preparation.prepare(scene)
         old = None if self.world is None or self._start is None else (self.world, self._start.uids())
 
         def begin() -> World:
-            world = capture.build_world(values, model, choice)
+            world = capture.build_world(values, model)
             if old is not None:
                 _carry_over(*old, world, start.uids())
             return world
@@ -247,7 +246,7 @@ class Live:
 
     def _capture(self) -> capture.Start:
         """All bodies as they are without simulation, at the present frame."""
-        graph = self._show_input(lambda _: True)
+        graph = self._show_input(True)
         try:
             return capture.start(self.scene, graph)
         except capture.Refusals as error:
@@ -260,20 +259,14 @@ class Live:
     def _read(self, start: capture.Start) -> stepping.Reading:
         """Input of the next frame; read again only after a change."""
         if self._reading is None or self._must_read:
-            graph = self._show_input(_is_led)
+            graph = self._show_input(False)
             self._reading = stepping.read(self.scene, graph, start, self.frame)
             playback.show(self.scene)
         return self._reading
 
-    def _show_input(self, takes: Callable[[bpy.types.Object], bool]) -> bpy.types.Depsgraph:
-        """Show the input of the bodies that `takes` accepts, and evaluate it."""
-        here = session.of(self.scene)
-        for obj in session.objects(self.scene, "RIGID"):
-            if takes(obj):
-                playback.let_go(obj, here)
-        for obj in session.objects(self.scene, "SOFT"):
-            if takes(obj):
-                stages.show(obj, stages.Stage.INPUT)
+    def _show_input(self, all_of_them: bool) -> bpy.types.Depsgraph:
+        """Show the input of all bodies, or of those that each frame reads, and evaluate it."""
+        playback.show_input(self.scene, all_of_them)
         return self._evaluate()
 
     def _evaluate(self) -> bpy.types.Depsgraph:
@@ -367,12 +360,6 @@ class Live:
         self._noted = now
         self.speed += weight * (1.0 / (RATE * max(now - before, 1e-3)) - self.speed)
         self.seconds += (weight if self.seconds else 1.0) * (now - since - self.seconds)
-
-
-def _is_led(obj: bpy.types.Object) -> bool:
-    """Whether a body's own place or shape is read in each frame."""
-    settings = obj.softpressure
-    return stages.is_read_in_each_frame(obj) if settings.kind == "SOFT" else stages.may_be_held(obj)
 
 
 def _carry_over(old: World, were: tuple[int, ...], new: World, are: tuple[int, ...]) -> None:

@@ -73,6 +73,17 @@ def let_go(obj: bpy.types.Object, here: session.Session) -> None:
     hold.show(obj, None)
 
 
+def show_input(scene: bpy.types.Scene, all_of_them: bool) -> None:
+    """Show what bodies are without simulation: all of them, or those whose own place or shape each frame reads."""
+    here = session.of(scene)
+    for obj in session.objects(scene, "RIGID"):
+        if all_of_them or stages.may_be_held(obj):
+            let_go(obj, here)
+    for obj in session.objects(scene, "SOFT"):
+        if not obj.softpressure.is_baked and (all_of_them or stages.is_read_in_each_frame(obj)):
+            stages.show(obj, stages.Stage.INPUT)
+
+
 def catch_up(scene: bpy.types.Scene) -> None:
     """Show the present frame in bodies that were in Edit Mode when it was set."""
     here = session.of(scene)

@@ -8,7 +8,7 @@ from ..core import MethodOptions
 from ..core import prepare as kernels
 from ..core.model import Model
 from ..core.parameters import SKINS
-from . import actions, declared, jobs, loading, run_choice, session, stages, status_bar
+from . import actions, declared, jobs, loading, session, stages, status_bar
 
 #: A convex hull of at most so many points has few enough faces for the impulse solver.
 _FEW_POINTS = 18
@@ -71,13 +71,12 @@ def progress() -> kernels.Progress | None:
     return kernels.progress() if kernels.is_running() else None
 
 
-def prepare(scene: bpy.types.Scene, method: str = "") -> Iterator[jobs.Progress]:
+def prepare(scene: bpy.types.Scene) -> Iterator[jobs.Progress]:
     """Wait until the kernels of a scene are ready, yielding meanwhile; raises errors of the preparation.
 
-    `method`: that of a run that was chosen; empty: that of the last run, or those that may be chosen.
     Without a window, kernels in files are loaded when they are called: there is no waiting between two of them.
     """
-    needed = _needed(scene, method)
+    needed = _needed(scene)
     if bpy.app.background and kernels.is_compiled(needed):
         return
     for share, label in kernels.prepare(needed):
@@ -89,11 +88,10 @@ def what_to_prepare(scene: bpy.types.Scene) -> str:
     return "" if kernels.is_compiled(_needed(scene)) else f"{kernels.COMPILING}."
 
 
-def _needed(scene: bpy.types.Scene, method: str = "") -> tuple[kernels.Job, ...]:
-    """The kernels of a scene as jobs, of a `method` or those of the last run."""
-    settings, choice = scene.softpressure, run_choice.last(scene)
-    method = method or (choice.method if choice else settings.solver)
-    return kernels.jobs_for(parts_of(scene), method, MethodOptions(**declared.of_scene(settings, "OPTIONS")))
+def _needed(scene: bpy.types.Scene) -> tuple[kernels.Job, ...]:
+    """The kernels of a scene as jobs."""
+    settings = scene.softpressure
+    return kernels.jobs_for(parts_of(scene), settings.solver, MethodOptions(**declared.of_scene(settings, "OPTIONS")))
 
 
 def _tell() -> float | None:

@@ -6,7 +6,7 @@ from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from ..core.parameters import SCENE
 from . import session
 from .declared import SETTING, Group, properties
-from .versions import BLEND_RELATIVE
+from .versions import BLEND_RELATIVE, taken
 from .view_properties import Curves, Overlay
 
 
@@ -126,13 +126,12 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
         options=set(),
         update=_on_attributes,
     )
-    run_choice: StringProperty(
-        name="Choice of the Run",
-        description="What the last run was made with, and the shapes and settings that was chosen for",
-        options={"HIDDEN"},
-    )
     defaults_version: IntProperty(
         name="Version of the Defaults",
         description="Which defaults hold where a setting was not changed; 0 in files of early versions",
         options={"HIDDEN"},
     )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Take a method of earlier versions, as scripts may name it, for the present one."""
+        super().__setattr__(name, taken(self, value) if name == "solver" and isinstance(value, str) else value)

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import bpy
 from . import fingerprint, jobs
 
 if TYPE_CHECKING:
-    from ..core import Choice, StepReport, World
+    from ..core import StepReport, World
     from ..core.cache import FrameCache
     from ..core.solvers.xpbd.pressure_retention import PressureRetention
     from .capture import Start
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from .stepping import Stepper
 
 _log = logging.getLogger("softpressure")
+#: How many of the last frames the panel tells the median of.
+LAST = 12
 
 
 @dataclass(slots=True)
@@ -34,8 +37,8 @@ class Session:
     start: "Start | None" = None
     #: Always at the last frame of the cache.
     world: "World | None" = None
-    #: Choice of the run, from before its world is made; None if the method has none.
-    choice: "Choice | None" = None
+    #: What the panel called the method of an earlier version that the file or a script asked for; empty if none.
+    earlier_method: str = ""
     #: Error that stopped the simulation; empty if there is none. Shown while the inputs are those that caused it.
     error: str = ""
     failed_with: str = ""
@@ -56,8 +59,10 @@ class Session:
     stepper: "Stepper | None" = None
     #: Held while data of a run are changed, as two threads may do.
     lock: threading.Lock = field(default_factory=threading.Lock)
-    #: Duration of the last frame that the timeline simulated [s].
-    live_seconds: float = 0.0
+    #: Duration of the last frames that were simulated [s], the latest one last; not kept on disk.
+    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=LAST))
+    #: Largest share of a body's mass that is added, so that steps can be longer; not kept on disk.
+    added_mass: float = 0.0
     #: The frame that was set last; None before the first frame change.
     seen_frame: int | None = None
     #: The first frame of the last render without its simulation; None if there was none.
@@ -99,14 +104,15 @@ class Session:
             self._clear()
 
     def _clear(self) -> None:
-        self.cache = self.start = self.world = self.choice = self.live_frame = None
+        self.cache = self.start = self.world = self.live_frame = None
         self.object_uids = ()
         self.error = self.failed_with = self.started_from = ""
         self.refused = {}
         self.crossing_count = 0
         self.starts_crossed = False
         self._inputs = None
-        self.live_seconds = 0.0
+        self.seconds.clear()
+        self.added_mass = 0.0
         self.shown.clear()
         self.gauges = {}  # the old ones may be being written
         self.reports.clear()

@@ -54,7 +54,7 @@ def simulate(scene: bpy.types.Scene) -> Work:
     here.is_filling = True
     try:
         yield from _start(scene, here)
-        if here.cache is None and not here.error:  # the solver that was chosen is not the expected one
+        if here.cache is None and not here.error:  # bodies cross, which takes more kernels
             yield from prepare(scene)
             yield from _start(scene, here)
         if here.error:
@@ -74,7 +74,7 @@ def _start(scene: bpy.types.Scene, here: Session) -> Work:
     first = scene.softpressure.frame_start
     try:
         with _elsewhere(scene, here):
-            captured = starting.read(scene, _evaluated_at(scene, here, first), here)
+            captured = starting.read(scene, _evaluated_at(scene, first), here)
         if captured is not None:
             yield from starting.begin_beside(scene, here, captured)
     except SoftPressureError as error:
@@ -152,7 +152,7 @@ def _read(scene: bpy.types.Scene, here: Session, stepper: stepping.Stepper, fram
                 here.is_reading = False
                 scene.frame_set(frame - 1)
                 here.is_reading = True
-            stepper.give(stepping.read(scene, _evaluated_at(scene, here, frame), start, frame))
+            stepper.give(stepping.read(scene, _evaluated_at(scene, frame), start, frame))
             frame += 1
     return frame
 
@@ -169,15 +169,9 @@ def _elsewhere(scene: bpy.types.Scene, here: Session) -> Iterator[None]:
         scene.frame_set(frame, subframe=subframe)
 
 
-def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.types.Depsgraph:
+def _evaluated_at(scene: bpy.types.Scene, frame: int) -> bpy.types.Depsgraph:
     """A scene evaluated at a frame, with input shown, in the view layer that has all bodies."""
-    is_first = frame == scene.softpressure.frame_start
-    for obj in session.objects(scene, "RIGID"):
-        if is_first or stages.may_be_held(obj):
-            playback.let_go(obj, here)
-    for obj in session.objects(scene, "SOFT"):
-        if not obj.softpressure.is_baked and (is_first or stages.is_read_in_each_frame(obj)):
-            stages.show(obj, stages.Stage.INPUT)
+    playback.show_input(scene, frame == scene.softpressure.frame_start)
     scene.frame_set(frame)
     graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
     return next((graph for graph in graphs if taking_part.sees_bodies(scene, graph)), graphs[-1])

@@ -5,12 +5,10 @@ motion blur), so cached frames are shown; only the frame right after the last ca
 between the two calls.
 """
 
-import time
-
 import bpy
 
 from ..core import SoftPressureError
-from . import beside, bodies, jobs, playback, session, stages, starting, stepping, taking_part
+from . import beside, bodies, jobs, playback, session, starting, stepping, taking_part
 from .session import Session
 
 #: A frame that takes longer is not for a timeline that plays [s].
@@ -32,13 +30,7 @@ def before_frame(scene: bpy.types.Scene) -> None:
     if here.live_frame is None:
         playback.show(scene)
         return
-    is_first = here.live_frame == scene.softpressure.frame_start
-    for obj in session.objects(scene, "RIGID"):
-        if is_first or stages.may_be_held(obj):
-            playback.let_go(obj, here)
-    for obj in session.objects(scene, "SOFT"):
-        if not obj.softpressure.is_baked and (is_first or stages.is_read_in_each_frame(obj)):
-            stages.show(obj, stages.Stage.INPUT)
+    playback.show_input(scene, here.live_frame == scene.softpressure.frame_start)
 
 
 def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
@@ -118,7 +110,7 @@ def _may_start(scene: bpy.types.Scene, here: Session) -> bool:
 
 def is_too_slow(here: Session) -> bool:
     """Whether frames take so long that the next one is left to Simulate, which does not block the window."""
-    return here.live_seconds > _SLOWEST and not bpy.app.background
+    return bool(here.seconds) and here.seconds[-1] > _SLOWEST and not bpy.app.background
 
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
@@ -131,8 +123,6 @@ def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: S
 
 def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> None:
     assert here.start is not None and here.cache is not None
-    since = time.monotonic()
     if here.world is None:
         stepping.resume(here, scene)
     stepping.step(here, scene, stepping.read(scene, depsgraph, here.start, frame))
-    here.live_seconds = time.monotonic() - since

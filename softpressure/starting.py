@@ -1,4 +1,4 @@
-"""Start of a run: capture of the first frame, model, choice of the solver, and world.
+"""Start of a run: capture of the first frame, model and world.
 
 Capturing reads Blender's data and is quick. The rest is the core's and takes a minute and a half per million vertices,
 so `simulate` has it done beside the main thread; a playing timeline has it done at once, unless it takes too long.
@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..core.cache import FrameCache
-from . import beside, capture, gas_notes, gauges, jobs, run_choice, session, xpbd_limits
+from . import beside, capture, gas_notes, gauges, jobs, session, xpbd_limits
 from .mesh_io import FloatArray
 from .preparation import is_prepared, prepare, starts_crossed, what_to_prepare
 from .session import Session
@@ -92,19 +92,18 @@ def begin(
 ) -> Iterator[None]:
     """Make the world of a new run and its cache with the first frame; yields as `run` does.
 
-    Leaves no cache if no object can take part, or if the kernels of the chosen solver are not ready: then call again.
+    Leaves no cache if no object can take part, or if the kernels are not ready: then call again.
     Raises the core's errors about the scene's settings.
     """
     here.clear()
     start, values = captured.start, capture.scene_values(scene)
-    kept = run_choice.kept(scene, captured.name, captured.inputs)
 
     def make_model() -> Any:
         model = capture.build_model(values, start)
-        return model, kept or capture.choose(values, model), starts_crossed(model)
+        return model, starts_crossed(model)
 
     try:
-        model, here.choice, here.starts_crossed = yield from run(make_model)
+        model, here.starts_crossed = yield from run(make_model)
     except capture.Refusals as error:
         _refuse(here, error.refused, captured.inputs)
         return
@@ -112,12 +111,11 @@ def begin(
         return
 
     def make_world() -> Any:
-        world = capture.build_world(values, model, here.choice)
+        world = capture.build_world(values, model)
         return world, gauges.measure(world, world.diagnostics())
 
     world, measured = yield from run(make_world)
-    here.world = world
-    run_choice.keep(scene, here.choice, captured.name, captured.inputs)
+    here.world, here.added_mass = world, world.added_mass
     _keep_start(here, start, captured.inputs)
     gas_notes.note_start(here, start)
     here.soft_solids = xpbd_limits.solids_that_give_way(scene, here, start)
@@ -130,7 +128,6 @@ def begin(
         input_fingerprint=captured.inputs,
         start_fingerprint=captured.name,
         start_names=captured.names,
-        choice=here.choice,
         holds_forces=scene.softpressure.point_attributes or scene.softpressure.overlay_colour == "FORCE",
     )
     positions = [

@@ -1,16 +1,18 @@
 """Texts about the state of a scene, for panels and reports."""
 
 import math
+from statistics import median
 
 import bpy
+import numpy as np
 
 from ..core.parameters import SKINS
-from . import effectors, gauges, hose_problems, run_choice, session, units
+from ..core.parameters.methods import ENGINE
+from . import effectors, gauges, hose_problems, session, units
 
-_SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
 #: Least added mass that is shown, as a share of a body's mass.
 _TOLD_MASS = 0.005
-#: Assumed duration of a frame with a method without predicted cost [s].
+#: Assumed duration of a frame before any was simulated [s].
 _SLOW_FRAME = 0.2
 #: Least visible change of shape, as a share of the size.
 _UNSEEN = 1e-3
@@ -69,14 +71,13 @@ def attribute_texts(scene: bpy.types.Scene) -> list[str]:
 
 
 def remaking_seconds(scene: bpy.types.Scene) -> float:
-    """Estimated time to make the cache anew [s]: by the solver's prediction, or that of a slow frame."""
+    """Estimated time to make the cache anew [s]: by what the last frames took, or as for slow ones."""
     here = session.of(scene)
     if here.cache is None or not here.cache.frame_count:
         return 0.0
     from . import starting
 
-    milliseconds = 1e3 * _SLOW_FRAME if here.choice is None else here.choice.milliseconds
-    return starting.seconds(scene) + 1e-3 * milliseconds * here.cache.frame_count
+    return starting.seconds(scene) + (_frame_seconds(here) or _SLOW_FRAME) * here.cache.frame_count
 
 
 def _megabytes(size: int) -> str:
@@ -88,6 +89,7 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     found: list[str] = []
     if not session.has_bodies(scene):
         return found
+    found += earlier_texts(scene)
     from . import simulation, starting
 
     here = session.of(scene)
@@ -100,7 +102,7 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     if starting.is_too_long_to_play(scene) and (here.cache is None or here.is_out_of_date(scene)):
         found.append(f"Starting takes about {starting.seconds(scene):.0f} s: press Simulate, which Esc stops.")
     if simulation.is_too_slow(here) and cache_share(scene) < 1.0:
-        found.append(f"A frame takes {here.live_seconds:.1f} s: press Simulate, which lets you go on and Esc stops.")
+        found.append(f"A frame takes {here.seconds[-1]:.1f} s: press Simulate, which lets you go on and Esc stops.")
     if here.crossing_count:
         found.append(
             f"{here.crossing_count} crossing triangles at start: what can be is moved apart before the first frame. "
@@ -176,17 +178,34 @@ def _who_is_missing(scene: bpy.types.Scene) -> list[str]:
     return found
 
 
-def choice_texts(scene: bpy.types.Scene) -> list[str]:
-    """Solver of the last run: `Explicit, 74 steps per frame, about 6 ms` and `Added mass 0.8 %`."""
-    choice = run_choice.last(scene)
-    if choice is None:
-        return ["Chosen when the first frame is simulated"] if scene.softpressure.solver == "AUTO" else []
-    count = "1 step" if choice.steps_per_frame == 1 else f"{choice.steps_per_frame} steps"
-    time = float(f"{choice.milliseconds:.2g}" if choice.milliseconds >= 1.0 else f"{choice.milliseconds:.1g}")
-    found = [f"{_SOLVERS[choice.solver]}, {count} per frame, about {time:g} ms"]
-    if choice.added_mass > _TOLD_MASS:
-        found.append(f"Added mass {100.0 * choice.added_mass:.2g} %")
-    return found
+def pace_texts(scene: bpy.types.Scene) -> list[str]:
+    """What the last frames took: `6.2 ms and 74 steps per frame`, and `Added mass 0.8 %` where it is worth telling."""
+    here, found = session.of(scene), []
+    if taken := _frame_seconds(here):
+        time = 1e3 * taken if taken < 1.0 else taken
+        digits = float(f"{time:.2g}" if time >= 1.0 else f"{time:.1g}")
+        found.append(f"{digits:g} {'ms' if taken < 1.0 else 's'}")
+    rows = [here.gauges[frame][:, gauges.STEPS] for frame in sorted(here.gauges)[-session.LAST :]]
+    if counts := [float(np.nanmax(row)) for row in rows if np.isfinite(row).any()]:
+        steps = round(median(counts))
+        found.append("1 step" if steps == 1 else f"{steps} steps")
+    told = [f"{' and '.join(found)} per frame"] if found else []
+    if here.added_mass > _TOLD_MASS:
+        told.append(f"Added mass {100.0 * here.added_mass:.2g} %")
+    return told
+
+
+def earlier_texts(scene: bpy.types.Scene) -> list[str]:
+    """That the method which a file or script asked for has been replaced, if so."""
+    earlier = session.of(scene).earlier_method
+    if not earlier or scene.softpressure.solver != ENGINE:
+        return []
+    return [f"This file asked for the method {earlier}, which is gone: bodies are simulated by Soft Pressure now."]
+
+
+def _frame_seconds(here: session.Session) -> float:
+    """What a frame takes by the last ones [s]; 0 before any was simulated."""
+    return median(here.seconds) if here.seconds else 0.0
 
 
 def bake_size(scene: bpy.types.Scene) -> int:

@@ -6,6 +6,7 @@ own, as far as the main thread has read ahead.
 
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ def resume(here: Session, values: capture.SceneValues) -> None:
     """Make the world of a cache that was read from disk, at its last frame; raises `CacheError` if it cannot be."""
     assert here.start is not None and here.cache is not None
     here.world = disk.resume(values, here.start, here.cache)
+    here.added_mass = here.world.added_mass
     gas_notes.note_start(here, here.start)
 
 
@@ -59,7 +61,9 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
     """
     world, cache, start = here.world, here.cache, here.start
     assert world is not None and cache is not None and start is not None
+    since = time.monotonic()
     world.advance_frame(reading.given)
+    taken = time.monotonic() - since
     diagnostics = world.diagnostics()
     measured = gauges.measure(world, diagnostics)
     asleep = gauges.keep_asleep(measured, here.gauges.get(cache.last_frame))
@@ -69,6 +73,7 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
         if here.cache is not cache:
             return
         gas_notes.note_pressures(here, reading.given)
+        here.seconds.append(taken)
         here.gauges[reading.frame] = measured
         here.reports[reading.frame] = diagnostics.reports
         here.slack_skins = xpbd_limits.skins_that_are_slack(

@@ -12,7 +12,7 @@ class Sweep:
     settings: StringProperty(
         name="Settings",
         description="Settings with their values, apart by spaces, as Ball.gauge_pressure=500,2000 or "
-        "Scene.substeps=5..20:4, which is four from 5 to 20. A name with spaces is put in quotes. Copy Full Data "
+        "Ball.mass=0.5..2:4, which is four from 0.5 to 2. A name with spaces is put in quotes. Copy Full Data "
         "Path of a field gives its name, too",
     )
     pairwise: BoolProperty(

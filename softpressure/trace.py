@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: What is told of the island that a body is part of, in frames that were simulated since the file was opened.
 _ISLAND = (
-    "island", "contacts", "pairs", "least gap [m]", "residual", "least step share", "least step share of", "reasons",
+    "island", "contacts", "pairs", "least gap [m]", "least step share", "least step share of", "reasons",
 )  # fmt: skip
 #: One row per frame and moving body.
 COLUMNS = ("scene", "frame", "body", *(column.heading for column in gauges.COLUMNS), *_ISLAND)
@@ -69,7 +69,6 @@ def _told(report: "StepReport", names: list[str]) -> list[str]:
         str(report.contacts),
         "; ".join(f"{_names(pair.bodies, names)}: {pair.contacts}" for pair in pairs),
         f"{min(pair.gap for pair in pairs):.6g}" if pairs else "",
-        "" if report.residual is None else f"{report.residual:.6g}",
         f"{report.least_share:.6g}",
         _names(report.least_pair, names),
         " ".join(report.texts(names)),

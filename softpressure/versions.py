@@ -4,12 +4,15 @@ from typing import Any
 
 import bpy
 
+from ..core.parameters.methods import EARLIER, current_method
 from . import session
 
 #: Version of the defaults that a scene's settings are left at. Raise it when one changes that a simulation depends on,
-#: and let `update` write what it was. 0: the method was IMPLICIT. 0, 1: skins were slack as drawn, and gas had its
-#: pressure as drawn.
-CURRENT = 2
+#: and let `update` write what it was. 0: the method was IMPLICIT; 1, 2: it was AUTO. 0, 1: skins were slack as drawn,
+#: and gas had its pressure as drawn.
+CURRENT = 3
+#: Numbers that files hold of methods of earlier versions.
+_NUMBERS = {0: "IMPLICIT", 8: "AUTO"}
 #: Options of a property that holds a path which may begin with `//`, the folder of the file; before 4.5 any might.
 BLEND_RELATIVE: Any = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
 #: How gas and skin were before version 2.
@@ -30,6 +33,23 @@ def update(scene: bpy.types.Scene) -> None:
             for name, value in AS_DRAWN.items():
                 if not obj.softpressure.is_property_set(name):
                     setattr(obj.softpressure, name, value)
-    if session.has_bodies(scene) and settings.defaults_version < 1 and not settings.is_property_set("solver"):
-        settings.solver = "IMPLICIT"
+    if session.has_bodies(scene) and settings.defaults_version < 3:
+        method = _stored_method(settings) or ("AUTO" if settings.defaults_version else "IMPLICIT")
+        if method in EARLIER:
+            settings.solver = method  # becomes the present one, and the panel says so
     stamp(scene)
+
+
+def taken(settings: Any, method: str) -> str:
+    """The method that a scene's settings take where a file or script asks for one; of earlier ones the panel tells."""
+    session.of(settings.id_data).earlier_method = EARLIER.get(method, "")
+    return current_method(method)
+
+
+def _stored_method(settings: Any) -> str:
+    """The method that a file holds, empty if it holds none; of one that is offered no more its name then."""
+    if not settings.is_property_set("solver"):
+        return ""
+    stored = settings.bl_system_properties_get() if hasattr(settings, "bl_system_properties_get") else settings
+    number = stored.get("solver")
+    return _NUMBERS[number] if number in _NUMBERS else str(settings.solver)

@@ -15,7 +15,7 @@ SLACK = 0.7
 FRAMES = 12
 #: Compliance ratio from which on a solid counts as too soft.
 TOO_SOFT = 1.5
-_REMEDY = "Use the method Implicit, or more substeps."
+_REMEDY = "Use the method Soft Pressure, or more substeps."
 
 
 def solids_that_give_way(scene: SceneValues, here: Session, start: Start) -> list[str]:

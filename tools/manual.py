@@ -156,10 +156,11 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "simulation",
         "Simulation",
         "<b>Simulate</b> fills the cache while you go on working; <b>Stop</b> or Esc ends it, and the frames that are "
-        "done stay. Playing the timeline simulates as well, frame by frame. <b>Reset</b> empties the cache and goes to "
-        "the first frame. <b>Live</b> plays without the timeline and the cache: drag bodies with the mouse to move and "
-        "throw them, Ctrl Click pokes them, settings act at once. Esc returns to the start, Enter keeps the pose as a "
-        "shape key of value 0, Shift Enter as the new start.",
+        "done stay. Playing the timeline simulates as well, frame by frame. What the last frames took is told below "
+        "the bar, in milliseconds and in steps. <b>Reset</b> empties the cache and goes to the first frame. "
+        "<b>Live</b> plays without the timeline and the cache: drag bodies with the mouse to move and throw them, Ctrl "
+        "Click pokes them, settings act at once. Esc returns to the start, Enter keeps the pose as a shape key of "
+        "value 0, Shift Enter as the new start.",
         bpy.types.Scene,
         "use_scene_range frame_start frame_end substeps",
     ),
@@ -215,8 +216,10 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
     (
         "method",
         "Method",
-        "Which solver makes the steps. Automatic is best nearly always; the others are there for comparison, among "
-        "them those of the papers.",
+        "How the steps are made. <b>Soft Pressure</b> is the engine of this extension and simulates everything; XPBD "
+        "and the methods of the papers are there for comparison. Choices of the papers are shown with the methods that "
+        "take them. A file of an earlier version that asks for Automatic or Implicit gets Soft Pressure, and the panel "
+        "<b>Simulation</b> says so.",
         bpy.types.Scene,
         declared("METHOD", SCENE),
     ),

@@ -22,8 +22,7 @@ class Engine(NamedTuple):
 
 SOFT = ("drop", "pair", "box8", "torus", "suzanne")
 ENGINES = {
-    "auto": Engine("Soft Pressure", "ours", "Automatic", "", (*SOFT, "stack", "crate")),
-    "implicit": Engine("Soft Pressure, implicit", "ours", "Implicit", "", (*SOFT, "crate")),
+    "explicit": Engine("Soft Pressure", "ours", "Explicit", "", (*SOFT, "stack", "crate")),
     "xpbd": Engine("Soft Pressure, XPBD", "ours", "Xpbd", "", (*SOFT, "crate")),
     "cloth": Engine("Blender Cloth + Pressure", "blender", "Cloth", "bpy", (*SOFT, "crate")),
     "cloth_own": Engine("Blender Cloth + Pressure, self-collision", "blender", "OwnCloth", "bpy", ("torus", "suzanne")),

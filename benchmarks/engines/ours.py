@@ -1,12 +1,12 @@
-"""The solvers of this project."""
+"""The engine of this project, and its XPBD."""
 
 import numpy as np
 from softpressure_ext.core import ModelBuilder, World, prepare
 
 from ..scenes import BODY_MASS, GRAVITY, PRESSURE, SPRING
 
-#: Length of a substep [s] that is aimed at: the default of 10 per 1/24 s, 20 with XPBD. Explicit steps have their own.
-SUBSTEP = {"AUTO": 1.0 / 240.0, "IMPLICIT": 1.0 / 240.0, "XPBD": 1.0 / 480.0}
+#: Length of a substep of XPBD [s] that is aimed at: 20 per 1/24 s. The engine finds its own.
+SUBSTEP = 1.0 / 480.0
 
 
 def triangles_of(squares):
@@ -14,10 +14,10 @@ def triangles_of(squares):
     return np.array([t for a, b, c, d in squares for t in ((a, b, c), (a, c, d))])
 
 
-class Automatic:
-    """The method that is the default: it chooses the solver. Skins look for contact with themselves."""
+class Explicit:
+    """The method that is the default. Skins look for contact with themselves."""
 
-    solver = "AUTO"
+    solver = "EXPLICIT"
 
     def __init__(self, scene, threads):
         builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY), ambient_pressure=0.0)
@@ -34,16 +34,15 @@ class Automatic:
             corners, squares = box.mesh()
             builder.add_collider(f"collider {number}", corners + box.centre, triangles_of(squares), **surface)
         model = builder.build()
-        substeps = round(scene.frame_time / SUBSTEP[self.solver])
+        substeps = round(scene.frame_time / SUBSTEP)
         self.world = World(
             model, frame_rate=1.0 / scene.frame_time, substeps=substeps, threads=threads, solver=self.solver
         )
-        choice = self.world.choice
-        method = choice.method if choice else self.solver
-        for _ in prepare.prepare(prepare.jobs_for(prepare.parts_of(model), method)):
+        for _ in prepare.prepare(prepare.jobs_for(prepare.parts_of(model), self.solver)):
             pass  # else the first frame would load what the solver consists of
-        steps = "steps at the limit of stability" if method == "EXPLICIT" else f"{substeps} substeps per frame"
-        self.settings = f"{method}, {steps}" + (", damping 5 /s, bounciness 0" if scene.soft else "")
+        at_limit = self.solver == "EXPLICIT" and scene.soft
+        steps = "steps at the limit of stability" if at_limit else f"{self.world.steps_per_frame} steps per frame"
+        self.settings = f"{self.solver}, {steps}" + (", damping 5 /s, bounciness 0" if scene.soft else "")
         self.version = ""
 
     def advance(self):
@@ -64,13 +63,7 @@ class Automatic:
         return {name: count for name, count in counts.items() if count}
 
 
-class Implicit(Automatic):
-    """The implicit solver."""
-
-    solver = "IMPLICIT"
-
-
-class Xpbd(Automatic):
+class Xpbd(Explicit):
     """Small steps."""
 
     solver = "XPBD"

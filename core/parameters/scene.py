@@ -123,6 +123,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         default="EXACT",
         choices=methods.VOLUMES,
         option="volume",
+        solvers=methods.SUBSTEPPING,
     ),
     _option(
         name="pressure_spread",
@@ -131,6 +132,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         default="EXACT_GRADIENT",
         choices=methods.SPREADS,
         option="spread",
+        solvers=methods.SUBSTEPPING,
     ),
     _option(
         name="detection",
@@ -138,6 +140,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         tooltip="How contacts are found",
         default="SURFACE",
         choices=methods.DETECTIONS,
+        solvers=methods.FORCE_BASED,
     ),
     _option(
         name="collider_rule",
@@ -145,6 +148,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         tooltip="What happens where a soft body meets a collider",
         default="CONTACT",
         choices=methods.COLLIDER_RULES,
+        solvers=methods.FORCE_BASED,
     ),
     _option(
         name="neighbour_damping",
@@ -173,6 +177,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "the share of the stiffest spring, 60 times per second",
         default=False,
         option="step_damping",
+        solvers=methods.SUBSTEPPING,
     ),
     _option(
         name="stiffest_spring",
@@ -186,5 +191,6 @@ PARAMETERS: tuple[Parameter, ...] = (
         soft_high=1e6,
         precision=0,
         where=("use_step_damping", True),
+        solvers=methods.SUBSTEPPING,
     ),
 )

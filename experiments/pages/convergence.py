@@ -8,13 +8,12 @@ from ..report import SOLVERS, Claim, label_lines, number
 HEADING = "All solvers: order and energy"
 DEPENDS = (
     "core/papers/*.py",
-    "core/solvers/implicit/*.py",
     "core/solvers/xpbd/*.py",
     "core/energy/*.py",
     "experiments/parts.py",
 )
 #: Two methods whose lines lie on top of each other are told apart by their marks.
-MARKS = dict(zip(EXPECTED, "osv^Dx*P", strict=True))
+MARKS = dict(zip(EXPECTED, "osv^Dx*", strict=True))
 #: What is left of the energy is drawn down to this share; the energy at rest is known to a billionth.
 LEAST_SHARE = 1e-8
 
@@ -111,8 +110,7 @@ def add_energies(page, data):
     kept = {method: found["share"][-1] for (method, count), found in data["runs"].items() if count == EQUAL_SUBSTEPS}
     page.text(
         f"""Euler's energy wavers and stays ({number(kept["EXPLICIT_EULER"])}); Heun's grows to {number(kept["HEUN"])}
-        times; the implicit solver keeps {number(kept["IMPLICIT"])}. Kang and Mesit take all of it, by the
-        damping of eq. 12. They keep angular momentum, so the shear has none: else the energy of a rotation would be
-        left. XPBD at its usual step rests at another shape, as its skin gives way (see [the next
-        section](#does-the-ball-keep-its-pressure))."""
+        times. Kang and Mesit take all of it, by the damping of eq. 12. They keep angular momentum, so the shear has
+        none: else the energy of a rotation would be left. XPBD at its usual step rests at another shape, as its skin
+        gives way (see [the next section](#does-the-ball-keep-its-pressure))."""
     )

@@ -8,9 +8,7 @@ from ..report import COLOURS, SOLVERS, Claim, label_lines, number
 HEADING = "Does the ball keep its pressure?"
 DEPENDS = (
     "core/papers/*.py",
-    "core/solvers/implicit/*.py",
     "core/solvers/explicit/*.py",
-    "core/solvers/automatic.py",
     "core/solvers/xpbd/*.py",
     "core/energy/*.py",
     "experiments/cloth.py",
@@ -106,12 +104,10 @@ def add(page, data):
             label_lines(axes)
 
     page.figure("hold", "What is left of the pressure, and what a frame costs.", draw, panels=2, height=4.8)
-    chosen = {row["vertices"]: row["chosen"] for row in data["rows"] if row["method"] == "AUTO"}
-    auto = ", ".join(f"{SOLVERS[solver].name} at {vertices}" for vertices, solver in chosen.items())
     lost = [name for name, found in solvers.items() if not all(holds(row, truth) for row in found)]
     page.text(
-        f"""All but {", ".join(lost)} keep the pressure to a hundredth. Auto chooses {auto} vertices. The steps of the
-        methods of the papers grow in number with the fineness of the mesh, as the points get lighter."""
+        f"""All but {", ".join(lost)} keep the pressure to a hundredth. The steps of our engine and of the methods of
+        the papers grow in number with the fineness of the mesh, as the points get lighter."""
     )
     if CLOTH in solvers:
         page.text(

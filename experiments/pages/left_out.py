@@ -11,16 +11,16 @@ LEFT_OUT = {
         """Figures 1 to 3 are drawings of the data and the loop; section 7 (drawing with OpenGL) and section 8 (the
         source) are replaced by this project and by Blender's renderer.""",
         """Figure 5, a ball dragged with the mouse: needs a hand. Objects can be dragged while Blender plays.""",
-        """The midpoint method and backward Euler are named in appendix B and not used there; the project has neither:
-        its implicit solver is of second order.""",
+        """The midpoint method and backward Euler are named in appendix B and not used there; the project has
+        neither.""",
     ),
     "Mesit, Guha and Chaudhry 2007": (
         """Size, temperature, length of a step and pictures of the ball: the text gives no numbers; ours are stated.""",
         """Absolute frame rates of figure 6: a Pentium 4 with a graphics card, read off a plot; ratios are compared.""",
         """Section II (finite elements and volumes, fluids inside, cloth): other authors' methods, not run in the
         paper.""",
-        """Equation 19 solved as a linear system, with the Hessian −Σ k of Desbrun et al.: the implicit solver solves it
-        with the true Hessian. The trapezoid rule is named only.""",
+        """Equation 19 solved as a linear system, with the Hessian −Σ k of Desbrun et al.: the project solves no
+        linear system. The trapezoid rule is named only.""",
         """Collision detection: that of another paper (his [33]), not described; ours is used for all solvers.""",
         """Figures 1 and 2 are drawings. Section VI (faces, lungs, surgery) and molecular dynamics (section VII) are
         named as uses, without data.""",
@@ -49,7 +49,7 @@ LEFT_OUT = {
         pressure.""",
         """Trusses larger than 4 x 4 cells: nothing is claimed of them. "4 by 4 grids" are read as cells, not
         points.""",
-        """Particles of a truss that keep apart, in the implicit solver: it refuses them.""",
+        """Particles of a truss that keep apart, in our own engine: it refuses them.""",
         """Drawing outlines (7.1); the advice of section 8 which body suits which model, which no number can tell.""",
     ),
     "The XPBD page": (

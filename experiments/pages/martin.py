@@ -79,7 +79,7 @@ def add_frames(page, scenes):
         names = list(scenes)
         rows = np.arange(len(names))
         axes.plot([HIS[name] for name in names], rows, "k|", markersize=14, markeredgewidth=2, label="Martin's machine")
-        for run, mark, colour in zip(RUNS, "osD^", COLOURS[: len(RUNS)], strict=True):
+        for run, mark, colour in zip(RUNS, "osD", COLOURS[: len(RUNS)], strict=True):
             rates = [scenes[name]["runs"][run].get("frames_per_second", np.nan) for name in names]
             axes.plot(rates, rows, mark, color=colour, label=run)
         axes.axvline(FRAME_RATE, color="grey", linewidth=0.8)
@@ -132,7 +132,10 @@ def add_settings(page, data):
         "martin_settings", f"As his figure of 6.4: n = 100, k = 150, and n = 1, k = 10, after {data['seconds']:g} s.",
         build, turn=(78.0, 0.0),
     )  # fmt: skip
-    page.text("*Verdict.* As in his figure: with much gas a ball, with little a cushion; both solvers agree.")
+    page.text(
+        "*Verdict.* As in his figure: with much gas a ball, with little a cushion; our engine, with damping of another "
+        "kind, agrees."
+    )
 
 
 def add_gallery(page, scenes):

@@ -314,7 +314,7 @@ def test_a_timeline_leaves_frames_that_take_long_to_simulate(
     play(4, 5)
     monkeypatch.setattr(simulation, "_SLOWEST", 0.05)
     assert not simulation.is_too_slow(this_session())  # without a window nobody waits
-    monkeypatch.setattr(simulation, "is_too_slow", lambda here: here.live_seconds > simulation._SLOWEST)
+    monkeypatch.setattr(simulation, "is_too_slow", lambda here: here.seconds[-1] > simulation._SLOWEST)
     play(6, 8)
     assert last_frame() == 5
     assert "press Simulate" in told()

@@ -24,24 +24,24 @@ def add_sphere(height: float = 0.8, **settings: Any) -> Any:
 
 @pytest.mark.smoke
 def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
-    assert [name for name, _, _, _ in METHODS] == ["AUTO", *SOLVERS]
-    assert bpy.context.scene.softpressure.solver == METHODS[0][0] == "AUTO"
+    assert [name for name, _, _, _ in METHODS] == [*SOLVERS]
+    assert bpy.context.scene.softpressure.solver == METHODS[0][0] == "EXPLICIT" and METHODS[0][1] == "Soft Pressure"
     for name, _, description, _ in METHODS:
         assert not description.endswith(".")
-        if name not in ("AUTO", "EXPLICIT", "IMPLICIT"):
+        if name != "EXPLICIT":
             assert any(paper in description for paper in ("Matyka", "Martin", "Kurmaly", "Mesit", "Macklin")), name
 
 
 def test_methods_keep_the_numbers_that_files_hold() -> None:
-    names = ("IMPLICIT", "XPBD", *FORCE_BASED, "AUTO", "EXPLICIT")
+    names = ("", "XPBD", *FORCE_BASED, "", "EXPLICIT")  # 0 and 8 were those of earlier versions
     offered = {number: name for name, _, _, number in METHODS}
-    assert offered == dict(enumerate(names))
+    assert offered == {number: name for number, name in enumerate(names) if name}
 
 
 def test_the_method_reaches_the_world_and_makes_the_cache_out_of_date(falling: Any) -> None:  # noqa: F811
     add_sphere()
     play(1, 3)
-    assert FallingWorld.made[-1].solver == "AUTO"
+    assert FallingWorld.made[-1].solver == "EXPLICIT"
     assert not this_session().is_out_of_date(bpy.context.scene)
     bpy.context.scene.softpressure.solver = "RK4"
     assert this_session().is_out_of_date(bpy.context.scene)
@@ -85,7 +85,7 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
         bpy.ops.softpressure.simulate()
     here = this_session()
     assert here.error.startswith("Icosphere: the motion grows beyond all bounds in frame ")
-    assert "Raise the substeps to about" in here.error and "choose the method IMPLICIT" in here.error
+    assert "Raise the substeps to about" in here.error and "choose the method EXPLICIT" in here.error
     assert any(here.error in sentence for sentence in status.notices(scene))
     last = here.cache.last_frame
     assert 5 <= last < 20
@@ -93,7 +93,7 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
         assert np.isfinite(here.cache.positions(0, number)).all()
     frame(last)
     np.testing.assert_allclose(shown(ball), here.cache.positions(0, last), atol=1e-6 * np.abs(shown(ball)).max())
-    scene.softpressure.solver = "IMPLICIT"  # the remedy
+    scene.softpressure.solver = "EXPLICIT"  # the remedy
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert not here.error and this_session().cache.last_frame == 20
 
@@ -123,7 +123,6 @@ def test_the_options_reach_the_world_and_make_the_cache_out_of_date(falling: Any
         ("ramp_time", 0.5),
         ("use_step_damping", True),
         ("stiffest_spring", 1e6),
-        ("step_error", 0.0),
         ("added_mass", 2.5),
     ):
         assert not this_session().is_out_of_date(bpy.context.scene)
@@ -139,7 +138,6 @@ def test_the_options_reach_the_world_and_make_the_cache_out_of_date(falling: Any
         ramp_time=0.5,
         step_damping=True,
         stiffest_spring=1e6,
-        step_error=0.0,
         added_mass=0.025,
     )
 
@@ -147,7 +145,7 @@ def test_the_options_reach_the_world_and_make_the_cache_out_of_date(falling: Any
 def test_a_choice_that_the_method_does_not_have_is_refused_with_a_remedy() -> None:
     add_sphere()
     bpy.context.scene.softpressure.detection = "FEATURE_PARTICLES"
-    with pytest.raises(RuntimeError, match=r"FEATURE_PARTICLES with the method AUTO.*Choose SURFACE, or one of"):
+    with pytest.raises(RuntimeError, match=r"FEATURE_PARTICLES with the method EXPLICIT.*Choose SURFACE, or one of"):
         bpy.ops.softpressure.simulate()
 
 
@@ -179,7 +177,7 @@ def test_xpbd_reports_slack_skins_and_the_panel_only_reads_that() -> None:
     found = [sentence for sentence in status.notices(scene) if "of its pressure" in sentence]
     assert len(found) == 1
     share = float(found[0].removeprefix("Icosphere holds ").partition(" %")[0])
-    assert found[0].endswith("% of its pressure. Use the method Implicit, or more substeps.")
+    assert found[0].endswith("% of its pressure. Use the method Soft Pressure, or more substeps.")
     # by the closed form of a ball and the gauges that the panel shows
     gauges = [this_session().gauges[number][0][1] for number in range(3, 15)]
     low, high = 0.0, 1.0
@@ -189,7 +187,7 @@ def test_xpbd_reports_slack_skins_and_the_panel_only_reads_that() -> None:
         low, high = (e, high) if outwards else (low, e)
     expected = 156_325 / (1 + low) ** 3 - 101_325
     assert share == pytest.approx(100 * np.mean(gauges) / expected, abs=5)  # a mesh is no ball
-    scene.softpressure.solver = "IMPLICIT"
+    scene.softpressure.solver = "EXPLICIT"
     bpy.ops.softpressure.simulate()
     assert not [sentence for sentence in status.notices(scene) if "of its pressure" in sentence]
 
@@ -213,7 +211,7 @@ def test_xpbd_reports_solids_that_are_too_soft() -> None:
     density = 100.0 / (np.linalg.det(corners).sum() / 6.0)
     times = 1.0 + 0.5 * 1e7 / (24 * scene.softpressure.substeps) ** 2 / (density * 0.1**2)
     assert found == [
-        f"Icosphere is about {times:.2g} times as soft as asked for. Use the method Implicit, or more substeps."
+        f"Icosphere is about {times:.2g} times as soft as asked for. Use the method Soft Pressure, or more substeps."
     ]
 
 

@@ -126,21 +126,24 @@ def test_panels_show_the_settings_of_the_kind_and_the_state_of_the_cache() -> No
     bpy.ops.softpressure.bake()
     assert drawn(scene_panels.SOFTPRESSURE_PT_bake)[0] == "softpressure.free_bake"
     assert "Baked: free the bake" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
-    assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "step_error", "threads"]
+    assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "threads"]
     settings = bpy.context.scene.softpressure
-    settings.solver = "IMPLICIT"
-    rows = ["solver", "volume_rule", "pressure_spread", "detection", "collider_rule", "ramp_time"]
-    rows += ["use_step_damping"]
-    assert drawn(scene_panels.SOFTPRESSURE_PT_method) == rows
+    assert drawn(scene_panels.SOFTPRESSURE_PT_method) == ["solver", "added_mass", "ramp_time"]
     settings.detection, settings.volume_rule, settings.use_step_damping = "FEATURE_PARTICLES", "BOUNDING_BOX", True
-    found = " ".join(drawn(scene_panels.SOFTPRESSURE_PT_method))
-    assert "Only with a method that integrates forces" in found
-    assert "Made for a vacuum" in found and found.endswith("stiffest_spring")
+    found = drawn(scene_panels.SOFTPRESSURE_PT_method, width=900)
+    forces = "a method that integrates forces: Explicit Euler to Simplified."
+    assert found == [
+        "solver", "added_mass", "volume_rule", "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.",
+        f"Only with XPBD, or {forces}", "detection", f"Only with {forces}", "ramp_time", "use_step_damping",
+        f"Only with XPBD, or {forces}",
+    ]  # fmt: skip
     settings.solver = "HEUN"
-    found = " ".join(drawn(scene_panels.SOFTPRESSURE_PT_method))
-    assert "Needs many more substeps" in found and "Only with a method" not in found
+    found = drawn(scene_panels.SOFTPRESSURE_PT_method)
+    assert {"volume_rule", "pressure_spread", "detection", "collider_rule", "neighbour_damping"} <= {*found}
+    assert "Needs many more substeps" in " ".join(found) and "Only with" not in " ".join(found)
+    assert found[-1] == "stiffest_spring"
     settings.detection, settings.volume_rule, settings.use_step_damping = "SURFACE", "EXACT", False
-    settings.solver = "AUTO"
+    settings.solver = "EXPLICIT"
     assert status.cache_text(bpy.context.scene) == "frames 1–10 of 10"
 
 

@@ -233,6 +233,7 @@ def test_changes_of_scene_settings_mark_the_cache_out_of_date() -> None:
     add_ball()
     scene = bpy.context.scene
     for change in (
+        lambda: setattr(scene.softpressure, "solver", "XPBD"),
         lambda: setattr(scene.softpressure, "substeps", 7),
         lambda: setattr(scene.softpressure, "ambient_pressure", 0.0),
         lambda: setattr(scene, "use_gravity", False),

@@ -182,7 +182,6 @@ def test_gas_and_springs_that_are_keyed_change_the_pressure_while_it_runs() -> N
     """Solved in earnest: p V = nRT in every frame, with the n of the frame (Mesit 2007, figure 5)."""
     scene = bpy.context.scene
     scene.use_gravity, scene.softpressure.ambient_pressure = False, 0.0
-    scene.softpressure.solver, scene.softpressure.substeps = "IMPLICIT", 4
     ball = add_ball(location=(0, 0, 0), temperature=0.12027, damping=20.0, point_mass=0.1, drawn_shape="SLACK")
     give_all(ball)
     settings = ball.softpressure

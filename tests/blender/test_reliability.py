@@ -26,8 +26,9 @@ def ball(scale: float, **settings: Any) -> dict[str, Any]:
     x, faces = shapes.icosphere(1, scale)
     body = {"kind": "SOFT", "type": "", "location": (0, 0, 1), "rotation": (0, 0, 0), "scale": (1, 1, 1)}
     return {
-        "bodies": [body | {"mesh": (x.tolist(), faces.tolist()), "settings": settings}], "scene": {"solver": "AUTO"},
-    }  # fmt: skip
+        "bodies": [body | {"mesh": (x.tolist(), faces.tolist()), "settings": settings}],
+        "scene": {"solver": "EXPLICIT"},
+    }
 
 
 def test_a_body_of_a_picometre_is_refused() -> None:

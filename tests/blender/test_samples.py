@@ -104,7 +104,7 @@ def test_a_sample_of_a_paper_opens_with_its_method_and_plays(name, tmp_path):
 def test_a_sample_does_not_keep_the_method_of_another():
     samples.build("matyka_loop")
     settings_ = samples.build("bounce").softpressure
-    assert (settings_.solver, settings_.substeps, settings_.ramp_time) == ("AUTO", 10, 0.0)
+    assert (settings_.solver, settings_.substeps, settings_.ramp_time) == ("EXPLICIT", 10, 0.0)
     assert settings_.ambient_pressure == 101_325.0
 
 

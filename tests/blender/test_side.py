@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, this_session  # noqa: F401
-from softpressure_ext.core import Choice, kernel_store, prepare
+from softpressure_ext.core import kernel_store, prepare
 from softpressure_ext.core.cache import FrameCache
-from softpressure_ext.core.solvers import automatic
 from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
 from softpressure_ext.softpressure import capture, fingerprint, loading, mesh_io, preparation, starting, status_bar
 
@@ -67,7 +66,7 @@ def per_frame(calls: Calls, first: int, last: int) -> dict[str, float]:
     return {name: count / (last - first + 1) for name, count in calls.items()}
 
 
-@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD"])
+@pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD"])
 def test_a_frame_writes_each_body_once_and_reads_no_mesh(calls: Calls, solver: str) -> None:
     for number in range(3):
         add_ball(f"Ball {number}", (2 * number, 0, 5), modulus=1e4)
@@ -231,31 +230,6 @@ def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
     play(1, 3)
     assert len(FallingWorld.made) == 1 and set(first_start.asked) == {"XPBD"}
     assert this_session().is_out_of_date(bpy.context.scene)
-
-
-def test_a_timeline_waits_for_the_solver_that_was_chosen(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which it is shows when the first frame is captured; until then the kernels of the likely one are asked for."""
-    choice = Choice("IMPLICIT", 10, 6.0, 0.0)
-    monkeypatch.setattr(automatic, "choose", lambda *_: choice)
-    first_start.prepared.add(automatic.likely({"SKIN"}))
-    add_ball()
-    play(1, 3)
-    assert first_start.asked and set(first_start.asked) == {"IMPLICIT"}
-    assert not FallingWorld.made and this_session().cache is None
-    first_start.prepared.add("IMPLICIT")
-    play(1, 3)
-    assert [world.choice for world in FallingWorld.made] == [choice] and this_session().cache.last_frame == 3
-    bpy.context.scene.softpressure.solver = "IMPLICIT"
-    play(1, 2)
-    assert FallingWorld.made[-1].choice is None
-
-
-def test_simulate_prepares_the_chosen_solver(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(automatic, "choose", lambda *_: Choice("IMPLICIT", 10, 6.0, 0.0))
-    first_start.prepared.add(automatic.likely({"SKIN"}))
-    add_ball()
-    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert first_start.prepared == {automatic.likely({"SKIN"}), "IMPLICIT"} and this_session().cache.last_frame == 10
 
 
 def test_a_failing_compiler_is_reported(first_start: Said) -> None:

@@ -140,4 +140,3 @@ def test_a_skin_that_starts_crossed_with_itself_plays_and_says_so() -> None:
         bpy.context.scene.frame_set(number)
     notices = " ".join(status.notices(bpy.context.scene))
     assert "crossing triangles at start: what can be is moved apart" in notices
-    assert "Explicit" in " ".join(status.choice_texts(bpy.context.scene))

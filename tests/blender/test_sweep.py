@@ -73,7 +73,7 @@ def test_cases_are_all_combinations_or_pairs() -> None:
         ("Ball.velocity[3]=1", "Ball.velocity[3]: is a vector"),
         ("Ball.mass[0]=1", "Ball.mass[0]: is no vector"),
         ("Scene.substeps=1..2:4", "Scene.substeps: 1.33333333333 is no whole number"),
-        ("Scene.solver=FAST", "Scene.solver: 'FAST' is no choice. Give one of AUTO"),
+        ("Scene.solver=FAST", "Scene.solver: 'FAST' is no choice. Give one of EXPLICIT"),
         ("Ball.self_collision=maybe", "Ball.self_collision: 'maybe' is no truth value"),
     ],
 )

@@ -36,13 +36,11 @@ def test_energy_of_a_ringing_skin():
     equal = {method: shares for (method, substeps), shares in share.items() if substeps == 100}
     assert equal["RK4"][-1] == pytest.approx(1.0, abs=1e-3)  # its loss per step is of the sixth power of h w
     assert equal["HEUN"][-1] > 1.001
-    assert abs(equal["IMPLICIT"][-1] - 1.0) < abs(equal["XPBD"][-1] - 1.0)
     for method in ("RK4_MARTIN", "XPBD"):
         assert equal[method][-1] < 0.5, method
     for method in ("IMPLICIT_KANG", "IMPLICIT_MESIT"):
         assert abs(equal[method][-1]) < 1e-4, method  # a tenth of it is left in 0.025 s
     assert all(run["rotation"] < 1e-6 for run in runs.values())  # none at the start; Martin's method makes some
-    assert all(after <= before + 0.01 for before, after in zip(equal["IMPLICIT"], equal["IMPLICIT"][1:], strict=False))
 
 
 @pytest.mark.parametrize("method", ["IMPLICIT_KANG", "IMPLICIT_MESIT"])
@@ -122,7 +120,7 @@ def test_martin_as_published_is_stable_with_one_step_per_frame():
         touching = [run["touching"] for run in scene["runs"].values()]
         assert all(touching) if "contact" in name else not any(touching), name
     shape = {key: row["shape"] for key, row in data["settings"]["rows"].items()}
-    for run in ("as published", "implicit"):
+    for run in ("as published", "ours"):
         assert shape[1.0, 10.0, run] < 0.8 * shape[100.0, 150.0, run]  # it lies flat
 
 
@@ -240,10 +238,10 @@ def test_bodies_that_are_pressed_folded_or_scrambled_recover():
             assert run["volume"][0] == pytest.approx(0.0, abs=1e-12)
         if case == "XPBD, all rigid":
             assert run["shape"][-1] < 1e-12, start  # rounding: each sweep takes the same share of the error
-        if case in ("XPBD", "implicit") and start != "mirrored":
+        if case in ("XPBD", "ours") and start != "mirrored":
             assert run["inverted"][-1] == 0, (start, case)
             assert run["shape"][-1] < 0.1 * run["shape"][0]
-    for case in ("XPBD", "implicit"):
+    for case in ("XPBD", "ours"):
         assert runs["mirrored", case]["inverted"][-1] > 100
 
 

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 import softpressure_ext
-from softpressure_ext.core import Choice, FrameInput, MethodOptions, Model, State, prepare
+from softpressure_ext.core import FrameInput, MethodOptions, Model, State, prepare
 from softpressure_ext.core.bodies.lattice.follow import followed
 from softpressure_ext.softpressure import capture, session, status
 
@@ -19,7 +19,7 @@ class FallingWorld:
     """Has the interface of `World`, but its vertices only fall freely; keeps what it was given."""
 
     made: list["FallingWorld"] = []
-    crossing_triangle_count = 0
+    crossing_triangle_count, added_mass = 0, 0.0
 
     def __init__(
         self,
@@ -30,10 +30,9 @@ class FallingWorld:
         threads: int,
         solver: str,
         options: MethodOptions,
-        choice: Choice | None,
     ) -> None:
         self.model, self.frame_rate, self.substeps, self.threads = model, frame_rate, substeps, threads
-        self.solver, self.options, self.choice = solver, options, choice
+        self.solver, self.options = solver, options
         self.state = State.at_rest(model)
         self.given: list[FrameInput] = []
         FallingWorld.made.append(self)

@@ -1,0 +1,100 @@
+"""What the last frames took, in the panel and on the command line."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_panels import drawn
+from bpy_scene import add_ball, empty_file, falling, play, this_session  # noqa: F401
+from softpressure_ext.panels import scene as scene_panels
+from softpressure_ext.softpressure import command, gauges, session, status, stepping
+
+
+def texts() -> list[str]:
+    return status.pace_texts(bpy.context.scene)
+
+
+def take(*steps: float) -> None:
+    """Let frames from 1 on have had so many steps; of the first body, the second one sleeps."""
+    for frame, count in enumerate(steps, 1):
+        row = np.full((2, len(gauges.COLUMNS)), np.nan)
+        row[:, gauges.STEPS] = count, 0.0 * count  # none of the first frame is known
+        this_session().gauges[frame] = row
+
+
+@pytest.mark.parametrize(
+    ("seconds", "steps", "expected"),
+    [
+        ([], [], []),
+        ([0.000364], [], ["0.4 ms per frame"]),
+        ([0.00617], [np.nan, 74.0], ["6.2 ms and 74 steps per frame"]),
+        ([1.234, 0.001, 1.0], [np.nan, 1.0, 1.0], ["1 s and 1 step per frame"]),
+        ([0.9], [0.0], ["900 ms and 0 steps per frame"]),
+        ([], [74.0, 80.0, 2000.0], ["80 steps per frame"]),  # from a cache that was read from disk
+    ],
+)
+def test_the_sentence_is_of_a_frame_of_the_last_ones(
+    seconds: list[float], steps: list[float], expected: list[str]
+) -> None:
+    this_session().seconds.extend(seconds)
+    take(*steps)
+    assert texts() == expected
+
+
+def test_only_the_last_frames_count() -> None:
+    this_session().seconds.extend([5.0] * 40 + [0.01] * session.LAST)
+    take(*[900.0] * 40, *[70.0] * session.LAST)
+    assert texts() == ["10 ms and 70 steps per frame"]
+    this_session().clear()
+    assert texts() == []
+
+
+@pytest.mark.parametrize(
+    ("added", "expected"), [(0.005, []), (0.0051, ["Added mass 0.51 %"]), (0.1, ["Added mass 10 %"])]
+)
+def test_added_mass_is_told_where_it_is_worth_it(added: float, expected: list[str]) -> None:
+    this_session().added_mass = added
+    assert texts() == expected
+
+
+@pytest.mark.smoke
+def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
+    """A real one: each frame is timed, and its steps are those that the gauges record."""
+    panel = scene_panels.SOFTPRESSURE_PT_simulation
+    ball = add_ball()
+    assert not [text for text in drawn(panel) if "per frame" in text]
+    play(1, 5)
+    here = this_session()
+    assert len(here.seconds) == 4 and min(here.seconds) > 0.0
+    counts = {here.gauges[frame][0][gauges.STEPS] for frame in range(2, 6)}
+    assert len(counts) == 1 and counts.pop() > 1.0
+    assert {*texts()} <= {*drawn(panel, width=900)}
+    here.seconds.clear()
+    steps = int(here.gauges[5][0][gauges.STEPS])
+    assert texts()[0] == f"{steps} steps per frame" and here.added_mass == here.world.added_mass
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "ball.blend"))
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    assert texts() == [f"{steps} steps per frame"]
+    ball = bpy.data.objects[0]
+    ball.softpressure.mass *= 0.25  # a quarter of the mass takes twice the steps
+    ball.softpressure.gauge_pressure *= 0.25
+    play(1, 4)
+    assert int(this_session().gauges[4][0][gauges.STEPS]) > 1.5 * steps
+
+
+def test_the_command_prints_it(
+    falling: Any,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    ticks = itertools.count(step=0.0062)
+    monkeypatch.setattr(stepping.time, "monotonic", lambda: next(ticks))
+    add_ball()
+    file = tmp_path / "ball.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    assert command.run(["bake", str(file), "--frames=1:3"]) == 0
+    assert "softpressure: Scene: 6.2 ms per frame\n" in capfd.readouterr().out
