@@ -57,7 +57,10 @@ class JobOperator(_Base):
         """Slice by slice, so that the window stays alive."""
         if bpy.app.background:
             return self.execute(context)
-        self._job = jobs.Job(self.job(context))
+        try:
+            self._job = jobs.Job(self.job(context))
+        except Exception as error:
+            return self._fail(error)
         manager = context.window_manager
         self._timer = manager.event_timer_add(self.every, window=context.window)
         manager.progress_begin(0.0, 1.0)
@@ -66,7 +69,7 @@ class JobOperator(_Base):
 
     def modal(self, context: Context, event: bpy.types.Event) -> set[Any]:
         """One slice per timer event; Esc stops. So does whatever replaces the data or begins another job."""
-        if event.type == "ESC" or self._job.is_over:
+        if self._job.is_over or self.is_stopped_by(context, event):
             self.cancel(context)
             self.report({"INFO"}, "Stopped. " + self.done_text(context))
             return {"CANCELLED"}
@@ -83,6 +86,16 @@ class JobOperator(_Base):
             return {"FINISHED"}
         self.tell(context, self._job)
         return {"PASS_THROUGH" if self.lets_go_on else "RUNNING_MODAL"}
+
+    def is_stopped_by(self, context: Context, event: bpy.types.Event) -> bool:
+        """Whether an event is the Esc that stops the job.
+
+        Another operator or a text field takes the press of its own Esc and leaves the release to the job; the Esc that
+        ends playback reaches the job first.
+        """
+        if event.type != "ESC" or event.value != "PRESS":
+            return False
+        return not (self.lets_go_on and context.screen is not None and context.screen.is_animation_playing)
 
     def tell(self, context: Context, job: jobs.Job) -> None:
         """Show the progress after a slice."""

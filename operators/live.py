@@ -92,8 +92,11 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
         """The mouse and the keys of live play; the rest goes on to the window."""
         if self._job.is_over or event.type in {"TIMER", "ESC"}:
             return super().modal(context, event)
-        view = _view_at(context, event)
-        if event.type in {"RET", "NUMPAD_ENTER"} and event.value == "PRESS" and view is not None:
+        if (
+            event.type in {"RET", "NUMPAD_ENTER"}
+            and event.value == "PRESS"
+            and _viewport_at(context, event) is not None
+        ):
             found = self._kept(self._live, "START" if event.shift else "SHAPE_KEY")
             self.cancel(context)
             return found
@@ -104,6 +107,7 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
         if self._is_dragging and event.type in {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE"}:
             self._drag(event)
             return {"RUNNING_MODAL"}
+        view = _view_at(context, event)
         is_pressed = event.type == "LEFTMOUSE" and event.value in {"PRESS", "DOUBLE_CLICK"}
         is_taken = is_pressed and view is not None and self._take(event, *view)
         return {"RUNNING_MODAL" if is_taken else "PASS_THROUGH"}
@@ -164,20 +168,26 @@ def _done_text(playing: "Live") -> str:
     return f"Played {playing.frame} frames live"
 
 
+def _viewport_at(context: Context, event: bpy.types.Event) -> bpy.types.Area | None:
+    """The 3D viewport under the mouse, its sidebar and header included; None over other editors."""
+    for area in context.window.screen.areas if context.window is not None else ():
+        if area.type == "VIEW_3D" and _is_over(area, event):
+            return area
+    return None
+
+
 def _view_at(context: Context, event: bpy.types.Event) -> tuple[bpy.types.Region, Any] | None:
     """The region of a 3D viewport under the mouse and its view; None over panels, headers and other editors."""
-    x, y = event.mouse_x, event.mouse_y
-    for area in context.window.screen.areas if context.window is not None else ():
-        if area.type != "VIEW_3D":
-            continue
-        over = [
-            region
-            for region in area.regions
-            if region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
-        ]
-        if over and all(region.type == "WINDOW" for region in over):
-            return over[-1], over[-1].data
+    area = _viewport_at(context, event)
+    over = [region for region in area.regions if _is_over(region, event)] if area is not None else []
+    if over and all(region.type == "WINDOW" for region in over):
+        return over[-1], over[-1].data
     return None
+
+
+def _is_over(place: bpy.types.Area | bpy.types.Region, event: bpy.types.Event) -> bool:
+    """Whether the mouse is over an area or a region."""
+    return bool(place.x <= event.mouse_x < place.x + place.width and place.y <= event.mouse_y < place.y + place.height)
 
 
 CLASSES = (SOFTPRESSURE_OT_live_play,)

@@ -44,6 +44,7 @@ class Simulation:
         frames.active = not settings.use_scene_range  # dim but not locked: setting a frame switches to an own range
         frames.prop(settings, "frame_start")
         frames.prop(settings, "frame_end")
+        column.prop(settings, "speed")
         substeps = parameters.named("substeps")
         if parameters.counts_in_scene(substeps, settings):
             draw_setting(column, settings, substeps)

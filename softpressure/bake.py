@@ -24,6 +24,7 @@ from . import (
     relative_keys,
     session,
     stages,
+    time_mapping,
 )
 from .blender_types import DataBlock
 from .jobs import Progress, Work
@@ -55,6 +56,7 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
     """
     here = session.of(scene)
     cache, frames, objects = cached_frames(scene)
+    times = time_mapping.animation_frames(scene, frames)
     soft = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "SOFT"}
     solid = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "RIGID"}
     for obj in soft.values():
@@ -74,14 +76,14 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
                     _add_sample(obj, sample, frame, cache, number)
                 yield sample, len(frames), f"Baking frame {frame}"
             for obj in soft.values():
-                _add_curve(obj, frames)
+                _add_curve(obj, times)
         else:
             for number, obj in soft.items():
                 yield number, len(soft), f"Thinning the frames of {obj.name}"
-                yield from relative_keys.add(obj, cache, number, frames, error)
+                yield from relative_keys.add(obj, cache, number, frames, times, error)
         for number, obj in solid.items():
             worlds = np.array([cache.transform(number, frame) for frame in frames])
-            bake_motion.bake(obj, frames, worlds, parents[number])
+            bake_motion.bake(obj, times, worlds, parents[number])
         is_done = True
     finally:
         here.shown.clear()
@@ -199,11 +201,11 @@ def _add_sample(obj: bpy.types.Object, sample: int, frame: int, cache: FrameCach
     mesh_io.write_key(key, mesh_io.to_local(cache.transform(number, frame), cache.positions(number, frame)))
 
 
-def _add_curve(obj: bpy.types.Object, frames: range) -> None:
+def _add_curve(obj: bpy.types.Object, times: FloatArray) -> None:
     keys: DataBlock = obj.data.shape_keys
-    for sample, frame in {1: frames[0], len(frames): frames[-1]}.items():
+    for sample, time in {1: times[0], len(times): times[-1]}.items():
         keys.eval_time = sample
-        keys.keyframe_insert("eval_time", frame=frame)
+        keys.keyframe_insert("eval_time", frame=float(time))
     keys.animation_data.action.name = f"{bake_motion.PREFIX} {obj.name}"
     for curve in actions.curves(keys):
         for point in curve.keyframe_points:

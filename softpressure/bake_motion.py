@@ -47,8 +47,11 @@ def parent_matrix(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Floa
     return parent @ np.array(obj.matrix_parent_inverse, dtype=float)
 
 
-def bake(obj: DataBlock, frames: range, worlds: FloatArray, parents: FloatArray) -> None:
-    """Write curves through world matrices, shape (frame_count, 4, 4), of an object whose parents are at `parents`."""
+def bake(obj: DataBlock, times: FloatArray, worlds: FloatArray, parents: FloatArray) -> None:
+    """Write curves through world matrices, shape (frame_count, 4, 4), of an object whose parents are at `parents`.
+
+    `times`: where curves are evaluated in these frames [frames], see `time_mapping.animation_frames`.
+    """
     locations, turns, scale = _channels(obj, np.linalg.inv(parents) @ worlds)
     _write_down(obj)
     hold.remove(obj)
@@ -69,8 +72,7 @@ def bake(obj: DataBlock, frames: range, worlds: FloatArray, parents: FloatArray)
     curves = actions.own_curves(obj)
     for curve in [each for each in curves if each.data_path in _CHANNELS]:
         curves.remove(curve)
-    numbers = np.array(frames)
-    actions.write_linear(curves, "location", numbers, locations)
+    actions.write_linear(curves, "location", times, locations)
     mode = obj.rotation_mode
     if mode == "QUATERNION":
         values = rotations.quaternions(turns)
@@ -78,7 +80,7 @@ def bake(obj: DataBlock, frames: range, worlds: FloatArray, parents: FloatArray)
         values = rotations.axis_angles(turns)
     else:
         values = rotations.eulers(turns, mode)
-    actions.write_linear(curves, _ROTATION_PATHS.get(mode, "rotation_euler"), numbers, values)
+    actions.write_linear(curves, _ROTATION_PATHS.get(mode, "rotation_euler"), times, values)
     obj.scale = scale
     settings.is_baked = True
     obj.update_tag()

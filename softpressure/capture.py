@@ -25,6 +25,7 @@ from . import (
     rigid_shape,
     session,
     taking_part,
+    time_mapping,
     touching,
     units,
 )
@@ -228,7 +229,7 @@ def scene_values(scene: bpy.types.Scene) -> SimpleNamespace:
         gravity=scene.gravity[:],
         use_gravity=scene.use_gravity,
         unit_settings=SimpleNamespace(system=scene.unit_settings.system, scale_length=scene.unit_settings.scale_length),
-        render=SimpleNamespace(fps=scene.render.fps, fps_base=scene.render.fps_base),
+        render=SimpleNamespace(**{name: getattr(scene.render, name) for name in time_mapping.RENDER}),
         softpressure=SimpleNamespace(**{name: getattr(settings, name) for name in names}),
     )
 
@@ -301,7 +302,7 @@ def build_world(scene: SceneValues, model: Model) -> World:
     settings = scene.softpressure
     return World(
         model,
-        frame_rate=float(scene.render.fps / scene.render.fps_base),
+        frame_rate=time_mapping.frame_rate(scene),
         options=MethodOptions(**declared.of_scene(settings, "OPTIONS")),
         **declared.of_scene(settings, "WORLD"),
     )

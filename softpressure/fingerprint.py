@@ -57,6 +57,8 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     if keyed | own:
         _add_animation(digest, scene, keyed | {f"softpressure.{name}" for name in own})
     digest.add(render.fps, render.fps_base)
+    if render.frame_map_old != render.frame_map_new:  # caches of other scenes stay valid
+        digest.add("stretch", render.frame_map_old / render.frame_map_new)
     metres = units.metres_per_unit(scene)
     if metres != 1.0:  # caches of other scenes stay valid
         digest.add(metres)

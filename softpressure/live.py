@@ -225,6 +225,7 @@ class Live:
         self._pokes.clear()
         start, values = self._capture(), capture.scene_values(scene)
         values.render.fps, values.render.fps_base = RATE, 1.0
+        values.render.frame_map_old = values.render.frame_map_new = 100
 
         def make() -> Any:
             model = capture.build_model(values, start)

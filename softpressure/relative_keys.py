@@ -21,10 +21,10 @@ def carries(obj: bpy.types.Object) -> bool:
     return obj.parent is None and not obj.children
 
 
-def add(obj: bpy.types.Object, cache: FrameCache, number: int, frames: range, error: float) -> Work:
+def add(obj: bpy.types.Object, cache: FrameCache, number: int, frames: range, times: FloatArray, error: float) -> Work:
     """Give an object keys and curves for the cached frames of a body, within `error` [Blender units] in world space.
 
-    Yields while a thread chooses the frames. The error that was reached is kept in the object.
+    `times`: where curves are evaluated in these frames [frames]. Yields while a thread chooses the frames. The error that was reached is kept in the object.
     """
     moves = carries(obj)
 
@@ -41,9 +41,10 @@ def add(obj: bpy.types.Object, cache: FrameCache, number: int, frames: range, er
     worlds, shapes, kept, reached = yield from beside.run(choose)
     for place, shape in zip(kept, shapes, strict=True):
         mesh_io.write_key(obj.shape_key_add(name=f"{PREFIX} {frames[place]}", from_mix=False), shape)
-    _add_curves(obj.data.shape_keys, [frames[place] for place in kept], f"{PREFIX} {obj.name}")
+    names = [f"{PREFIX} {frames[place]}" for place in kept]
+    _add_curves(obj.data.shape_keys, names, times[kept], f"{PREFIX} {obj.name}")
     if moves:
-        bake_motion.bake(obj, frames, worlds, np.tile(np.eye(4), (len(frames), 1, 1)))
+        bake_motion.bake(obj, times, worlds, np.tile(np.eye(4), (len(frames), 1, 1)))
     obj.softpressure.baked_error = reached
     obj.active_shape_key_index = 0
     obj.data.update_tag()
@@ -70,10 +71,10 @@ def baked_keys(obj: bpy.types.Object) -> list[bpy.types.ShapeKey]:
     return [] if keys is None else [key for key in keys.key_blocks if key.name.startswith(PREFIX)]
 
 
-def _add_curves(keys: DataBlock, kept: list[int], name: str) -> None:
+def _add_curves(keys: DataBlock, names: list[str], times: FloatArray, name: str) -> None:
     actions.assign(keys, bpy.data.actions.new(name))
     curves = actions.own_curves(keys)
-    for place, frame in enumerate(kept):
-        near = kept[max(place - 1, 0) : place + 2]
-        values = np.array([[float(each == frame)] for each in near])
-        actions.write_linear(curves, f'key_blocks["{PREFIX} {frame}"].value', np.array(near), values)
+    for place, key_name in enumerate(names):
+        near = slice(max(place - 1, 0), place + 2)
+        values = (times[near] == times[place]).astype(float)[:, None]
+        actions.write_linear(curves, f'key_blocks["{key_name}"].value', times[near], values)

@@ -7,6 +7,7 @@ import numpy as np
 from ..core import BodyDiagnostics, Model
 from ..core.solvers.xpbd.pressure_retention import PressureRetention, compliance_ratio
 from ..core.topology import signed_volume
+from . import time_mapping
 from .capture import SceneValues, Start
 from .session import Session
 
@@ -25,7 +26,7 @@ def solids_that_give_way(scene: SceneValues, here: Session, start: Start) -> lis
     settings, found = scene.softpressure, list[str]()
     if settings.solver != "XPBD":
         return found
-    time = scene.render.fps_base / scene.render.fps / settings.substeps
+    time = 1.0 / (time_mapping.frame_rate(scene) * settings.substeps)
     for body in start.bodies:
         if body.kind == "MEMBRANE":
             continue

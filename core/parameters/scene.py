@@ -23,6 +23,16 @@ PARAMETERS: tuple[Parameter, ...] = (
         taken_by="WORLD",
     ),
     _setting(
+        name="speed",
+        label="Speed",
+        tooltip="How fast time passes in the simulation. Below 1 is slow motion, above 1 time lapse",
+        default=1.0,
+        low=0.1,
+        high=10.0,
+        step=10,
+        taken_by="FRAMES",
+    ),
+    _setting(
         name="ambient_pressure",
         label="Air Pressure",
         tooltip="Pressure of the air around all bodies in pascals. Higher keeps volumes better; 0 is a vacuum, "

@@ -9,6 +9,7 @@ import pytest
 from bpy_panels import drawn, locked
 from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
 from softpressure_ext.operators import job, reports
+from softpressure_ext.operators import live as live_play
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import bodies, jobs, status, status_bar
@@ -47,8 +48,8 @@ def in_window(monkeypatch: pytest.MonkeyPatch) -> Any:
     return MagicMock()
 
 
-def event(kind: str) -> Any:
-    return SimpleNamespace(type=kind)
+def event(kind: str, value: str = "PRESS") -> Any:
+    return SimpleNamespace(type=kind, value=value)
 
 
 @pytest.mark.smoke
@@ -74,6 +75,47 @@ def test_escape_stops_a_job_and_closes_it(in_window: Any) -> None:
     assert operator.was_closed
     context.window_manager.event_timer_remove.assert_called_once()
     context.window_manager.progress_end.assert_called_once()
+
+
+def test_the_release_of_another_operator_s_escape_does_not_stop_a_job(in_window: Any) -> None:
+    context, operator = in_window, Counting()
+    operator.lets_go_on = True
+    operator.invoke(context, event("X"))
+    assert operator.modal(context, event("ESC", "RELEASE")) == {"PASS_THROUGH"}
+    context.screen.is_animation_playing = True
+    assert operator.modal(context, event("ESC")) == {"PASS_THROUGH"}  # it stops the playback
+    assert not operator.was_closed
+    context.screen.is_animation_playing = False
+    assert operator.modal(context, event("ESC")) == {"CANCELLED"}
+
+
+def test_a_job_that_cannot_begin_ends_with_its_sentence(in_window: Any) -> None:
+    class Refused(Counting):
+        def job(self, context: Any) -> jobs.Work:
+            raise ValueError("Sweep: no settings are given. Write some.")
+
+    operator = Refused()
+    assert operator.invoke(in_window, event("X")) == {"CANCELLED"}
+    assert operator.reports == [({"ERROR"}, "Sweep: no settings are given. Write some.")]
+    in_window.window_manager.event_timer_add.assert_not_called()
+
+
+def _area(kind: str, x: int, width: int, *regions: tuple[str, int, int]) -> Any:
+    made = [SimpleNamespace(type=name, x=at, y=0, width=wide, height=100, data=name) for name, at, wide in regions]
+    return SimpleNamespace(type=kind, x=x, y=0, width=width, height=100, regions=made)
+
+
+@pytest.mark.parametrize(("x", "has_viewport", "has_view"), [(50, True, True), (180, True, False), (250, False, False)])
+def test_live_play_takes_keys_over_the_sidebar_but_the_mouse_over_the_view_alone(
+    x: int, has_viewport: bool, has_view: bool
+) -> None:
+    viewport = _area("VIEW_3D", 0, 200, ("WINDOW", 0, 200), ("UI", 150, 50))
+    context = SimpleNamespace(
+        window=SimpleNamespace(screen=SimpleNamespace(areas=[viewport, _area("OUTLINER", 200, 90)]))
+    )
+    mouse = SimpleNamespace(mouse_x=x, mouse_y=10)
+    assert (live_play._viewport_at(context, mouse) is viewport) == has_viewport
+    assert (live_play._view_at(context, mouse) is not None) == has_view
 
 
 @pytest.mark.parametrize("way", ["finished", "escape", "failure"])
