@@ -99,6 +99,9 @@ class Cache:
         column.prop(settings, "cache_folder")
         column.use_property_split = False
         column.prop(settings, "pack_cache", text=status.pack_text(scene))
+        row = column.row()
+        row.use_property_split = True
+        row.prop(settings, "render_without_frames")
         column.prop(settings, "point_attributes")
         for sentence in status.attribute_texts(scene):
             draw_text(layout, context, sentence, "INFO")

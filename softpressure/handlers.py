@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from . import jobs, session, status, status_bar, versions
+from . import jobs, missing_frames, session, versions
 
 _log = logging.getLogger("softpressure")
 
@@ -150,14 +150,14 @@ def on_render_init(scene: bpy.types.Scene, *_: Any) -> None:
 
 @_guarded
 def on_render_pre(scene: bpy.types.Scene, *_: Any) -> None:
-    """A frame is about to be rendered: report once if its simulation is missing. Panels show it until it is there."""
-    here = session.of(scene)
-    if here.missed_frame is not None or not session.has_bodies(scene):
-        return
-    sentence = status.render_text(scene, scene.frame_current)
-    if sentence:
-        here.missed_frame = scene.frame_current
-        status_bar.announce(sentence)
+    """A frame is about to be rendered. Panels show what is missing until it is there."""
+    missing_frames.before_frame(scene)
+
+
+@_guarded
+def on_render_write(scene: bpy.types.Scene, *_: Any) -> None:
+    """The picture of a frame was written."""
+    missing_frames.after_frame(scene)
 
 
 @_guarded
@@ -182,6 +182,7 @@ HANDLERS = (
     ("blend_import_post", on_import_post),
     ("render_init", on_render_init),
     ("render_pre", on_render_pre),
+    ("render_write", on_render_write),
     ("render_complete", on_render_end),
     ("render_cancel", on_render_end),
 )

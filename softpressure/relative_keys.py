@@ -24,7 +24,9 @@ def carries(obj: bpy.types.Object) -> bool:
 def add(obj: bpy.types.Object, cache: FrameCache, number: int, frames: range, times: FloatArray, error: float) -> Work:
     """Give an object keys and curves for the cached frames of a body, within `error` [Blender units] in world space.
 
-    `times`: where curves are evaluated in these frames [frames]. Yields while a thread chooses the frames. The error that was reached is kept in the object.
+    `times`: where curves are evaluated in these frames [frames].
+
+    Yields while a thread chooses the frames. The error that was reached is kept in the object.
     """
     moves = carries(obj)
 

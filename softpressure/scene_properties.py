@@ -1,7 +1,7 @@
 """Settings of scenes. Their names are part of the extension's interface for scripts."""
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..core.parameters import SCENE
 from . import session
@@ -103,6 +103,18 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
         description="Save the cached frames inside the .blend, too, so that a copy of it plays and renders anywhere. "
         "The file grows by their size; switched off it shrinks when it is saved next",
         default=False,
+        options=set(),
+    )
+    render_without_frames: EnumProperty(
+        name="Missing Frames",
+        description="What a render without a window does where a frame is not simulated, as on a render farm that "
+        "got the file without its cache",
+        items=(
+            ("STOP", "Stop", "End Blender with exit status 1 and a sentence on what is missing"),
+            ("RED", "Red Frame", "Write a red picture in place of the frame, and go on"),
+            ("WARN", "Warn", "Print a sentence, and render the nearest frame that there is"),
+        ),
+        default="STOP",
         options=set(),
     )
     key_error: FloatProperty(

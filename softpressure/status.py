@@ -127,12 +127,27 @@ def render_text(scene: bpy.types.Scene, frame: int) -> str:
         return ""
     remedy = "Press Simulate before rendering, or Bake, which needs no cache."
     if here.cache is None or not here.cache.frame_count:
-        return f"{scene.name}: frame {frame} is rendered without simulation, as there are no cached frames. {remedy}"
+        from . import disk
+
+        place = disk.path_of(scene)
+        copied = ""
+        if place is not None:
+            remedy = f"Copy the folder {place.parent} along with the file, or switch on Pack into .blend. {remedy}"
+            copied = f" in {place}"
+        return f"{scene.name}: frame {frame} is rendered without simulation: no cached frames{copied}. {remedy}"
     if here.is_out_of_date(scene):
         return f"{scene.name}: frame {frame} is rendered from frames that are out of date. {remedy}"
     if here.cache.last_frame < min(frame, settings.frame_end):
         return f"{scene.name}: frame {frame} is not simulated; frame {here.cache.last_frame} is rendered. {remedy}"
     return ""
+
+
+def is_unsimulated(scene: bpy.types.Scene) -> bool:
+    """Whether the present frame has no simulated shape to render."""
+    cache, settings = session.of(scene).cache, scene.softpressure
+    if all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+        return False
+    return not (cache and cache.frame_count) or cache.last_frame < min(scene.frame_current, settings.frame_end)
 
 
 def drops_frames(scene: bpy.types.Scene) -> bool:

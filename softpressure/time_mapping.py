@@ -1,6 +1,6 @@
 """The scene's time: how much of it passes per frame of the timeline, and which frame its animation is at.
 
-*Time Stretching* maps frames of the timeline to frames of animation, and *Speed* scales the time of the simulation alone.
+*Time Stretching* maps frames of the timeline to frames of animation; *Speed* scales the time of the simulation alone.
 """
 
 from collections.abc import Sequence

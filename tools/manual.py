@@ -162,7 +162,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Click pokes them, settings act at once. Esc returns to the start, Enter keeps the pose as a shape key of "
         "value 0, Shift Enter as the new start.",
         bpy.types.Scene,
-        "use_scene_range frame_start frame_end substeps",
+        "use_scene_range frame_start frame_end speed substeps",
     ),
     (
         "cache",
@@ -171,7 +171,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "the .blend as well. <b>Delete Cache</b> removes it from memory and disk, and from the .blend at the next "
         "save.",
         bpy.types.Scene,
-        "cache_folder pack_cache point_attributes",
+        "cache_folder pack_cache render_without_frames point_attributes",
     ),
     (
         "diagnostics",

@@ -216,6 +216,7 @@ def test_the_panel_shows_place_sizes_and_range(tmp_path: Path) -> None:
     assert drawn(SOFTPRESSURE_PT_cache) == [
         "cache_folder",
         "pack_cache",
+        "render_without_frames",
         "point_attributes",
         "softpressure.delete_cache",
     ]

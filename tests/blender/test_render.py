@@ -1,5 +1,7 @@
 """Rendering without cached frames, or with old ones, is reported."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import bpy
@@ -7,12 +9,15 @@ import pytest
 from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
 from softpressure_ext.softpressure import disk, handlers, status
 
+ROOT = Path(__file__).resolve().parents[2]
+
 pytestmark = pytest.mark.usefixtures("falling")
 
 
 def render(*frames: int) -> None:
-    """The calls of a render job."""
+    """The calls of a render job that goes on without frames."""
     scene = bpy.context.scene
+    scene.softpressure.render_without_frames = "WARN"
     handlers.on_render_init(scene)
     for number in frames:
         scene.frame_set(number)
@@ -62,26 +67,54 @@ def test_baked_bodies_need_no_cache(capfd: pytest.CaptureFixture[str]) -> None:
     assert printed(capfd) == []
 
 
-@pytest.mark.smoke
-def test_a_real_render_of_a_file_copied_without_its_cache_warns(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    path = str(tmp_path / "scene.blend")
+def copied_without_cache(folder: Path, what: str) -> str:
+    """A file that lost its cache, set to render two small pictures; returns its path."""
+    path = str(folder / "scene.blend")
     add_ball()
     scene = bpy.context.scene
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     scene.collection.objects.link(camera)
     scene.camera = camera
     play(1, 3)
+    scene.render.engine, scene.cycles.samples = "CYCLES", 1
+    scene.render.resolution_x = scene.render.resolution_y = 8
+    scene.render.filepath = f"{folder}/frame"
+    scene.frame_start, scene.frame_end = 1, 2
+    scene.softpressure.render_without_frames = what
     bpy.ops.wm.save_as_mainfile(filepath=path)
     cache = disk.path_of(scene)
     assert cache is not None
     cache.unlink()
-    bpy.ops.wm.open_mainfile(filepath=path)
-    scene = bpy.context.scene
-    scene.render.engine, scene.cycles.samples = "CYCLES", 1
-    scene.render.resolution_x = scene.render.resolution_y = 8
-    scene.render.filepath = f"{tmp_path}/frame"
-    scene.frame_start, scene.frame_end = 1, 2
+    return path
+
+
+@pytest.mark.smoke
+def test_a_real_render_of_a_file_copied_without_its_cache_warns(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bpy.ops.wm.open_mainfile(filepath=copied_without_cache(tmp_path, "WARN"))
     bpy.ops.render.render(animation=True)
-    assert len(printed(capfd)) == 1
+    told = printed(capfd)
+    assert len(told) == 1 and str(tmp_path / "softpressure_scene") in told[0] and "Pack into .blend" in told[0]
+
+
+def test_missing_frames_are_rendered_red(tmp_path: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=copied_without_cache(tmp_path, "RED"))
+    bpy.ops.render.render(animation=True)
+    for number in (1, 2):
+        picture = bpy.data.images.load(str(tmp_path / f"frame{number:04d}.png"))
+        red, green, blue, _ = picture.pixels[:4]
+        assert tuple(picture.size) == (8, 8) and red > 3.0 * max(green, blue)
+
+
+def test_a_render_without_a_window_ends_with_an_error_status(tmp_path: Path) -> None:
+    path = copied_without_cache(tmp_path, "STOP")
+    script = (
+        "import sys; sys.path.insert(0, 'tests/support'); import extension; extension.load(); import bpy, "
+        "softpressure_ext; softpressure_ext.register(); bpy.ops.wm.open_mainfile(filepath=sys.argv[1]); "
+        "bpy.ops.render.render(animation=True); print('rendered')"
+    )
+    done = subprocess.run([sys.executable, "-c", script, path], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "rendered\n" not in done.stdout, done.stdout + done.stderr
+    assert "frame 1 is rendered without simulation" in done.stdout
+    assert not (tmp_path / "frame0001.png").exists()
