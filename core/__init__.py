@@ -8,6 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from . import compiler as compiler
+
 if TYPE_CHECKING:
     from .interface import *  # noqa: F403
 
@@ -16,4 +18,5 @@ def __getattr__(name: str) -> Any:
     """A name of `interface.py`; modules are found without it."""
     if name.startswith("__") or find_spec(f"{__name__}.{name}"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    compiler.require()
     return getattr(import_module(".interface", __name__), name)

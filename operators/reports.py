@@ -1,5 +1,6 @@
 """Reports wrapped for the screen, and the wait cursor."""
 
+import functools
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +8,7 @@ from typing import Any, Literal
 
 import bpy
 
+from ..core.errors import SoftPressureError
 from ..softpressure.blender_types import Context
 
 #: Characters in a line of Blender's error popup, which does not wrap.
@@ -28,6 +30,34 @@ def finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) 
     for refusal in refusals:
         report(operator, "WARNING" if notes else "ERROR", refusal)
     return {"FINISHED"} if notes else {"CANCELLED"}
+
+
+def tells_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
+    """Let an operator report a `SoftPressureError` of `execute` or `invoke` as its sentence instead of raising it."""
+    run, begin = getattr(cls, "execute", None), getattr(cls, "invoke", None)
+    if hasattr(run or begin, "__wrapped__"):
+        return cls  # registered before
+    if run is not None:
+
+        @functools.wraps(run)
+        def execute(self: bpy.types.Operator, context: Context) -> set[Any]:
+            try:
+                return run(self, context)
+            except SoftPressureError as error:
+                return finish(self, [], str(error).splitlines())
+
+        cls.execute = execute
+    if begin is not None:
+
+        @functools.wraps(begin)
+        def invoke(self: bpy.types.Operator, context: Context, event: bpy.types.Event) -> set[Any]:
+            try:
+                return begin(self, context, event)
+            except SoftPressureError as error:
+                return finish(self, [], str(error).splitlines())
+
+        cls.invoke = invoke
+    return cls
 
 
 @contextmanager

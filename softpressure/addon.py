@@ -13,6 +13,7 @@ from ..operators import live as live_operators
 from ..operators import presets as preset_operators
 from ..operators import simulate as simulate_operators
 from ..operators import sweep as sweep_operators
+from ..operators.reports import tells_errors
 from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
 from ..panels import cages as cages_panel
@@ -23,7 +24,7 @@ from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
 from ..panels import sweep as sweep_panel
 from ..panels import viewport as viewport_panels
-from . import command, curves, handlers, materials, overlay_view, properties, session, status_bar
+from . import command, curves, handlers, loading, materials, overlay_view, properties, session, status_bar
 
 CLASSES = (
     *properties.CLASSES,
@@ -53,8 +54,9 @@ CLASSES = (
 
 def register() -> None:
     """Called when the extension is enabled."""
+    loading.expect_wheels()
     for cls in CLASSES:
-        bpy.utils.register_class(cls)
+        bpy.utils.register_class(tells_errors(cls) if issubclass(cls, bpy.types.Operator) else cls)
     properties.register()
     materials.register()
     body_panel.register()

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from ..core.compiler import CompilerError
 from . import jobs, missing_frames, session, versions
 
 _log = logging.getLogger("softpressure")
@@ -25,6 +26,8 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
             function(*arguments)
         except Exception as error:
             sentence = f"Internal error in {function.__name__}: {error!r}. Press Reset; if it comes back, report it."
+            if isinstance(error, CompilerError):
+                sentence = str(error)
             for scene in [item for item in arguments if isinstance(item, bpy.types.Scene)] or bpy.data.scenes:
                 session.of(scene).fail(sentence)
             _log.debug(traceback.format_exc())

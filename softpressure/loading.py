@@ -5,11 +5,37 @@ tests/project/test_layers.py sees to that.
 """
 
 import functools
+import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
 
 import bpy
+
+from ..core import compiler
+from ..core.compiler import CompilerError
+
+
+def expect_wheels() -> None:
+    """Let Python look where Blender unpacks the wheels of extensions, though there may be nothing yet.
+
+    Blender adds that folder at its start if it exists; another Blender may be installing this extension just then.
+    """
+    if not __package__.startswith("bl_ext."):
+        return
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    folder = Path(bpy.utils.user_resource("EXTENSIONS"), ".local", "lib", version, "site-packages")
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def missing_compiler() -> str:
+    """A sentence if the compiler is missing; empty if it is there."""
+    try:
+        compiler.require()
+    except CompilerError as error:
+        return str(error)
+    return ""
 
 
 @functools.cache
@@ -17,7 +43,10 @@ def load_early() -> None:
     """Begin to import the core in a thread: a person who opens the panels is going to need it."""
 
     def load() -> None:
-        from ..core import interface  # noqa: F401
+        try:
+            from ..core import interface  # noqa: F401
+        except CompilerError:
+            load_early.cache_clear()  # it may come
 
     threading.Thread(target=load, name="Soft Pressure import", daemon=True).start()
 

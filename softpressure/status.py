@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.parameters import SKINS
 from ..core.parameters.methods import ENGINE
-from . import effectors, gauges, hose_problems, session, units
+from . import effectors, gauges, hose_problems, loading, session, units
 
 #: Least added mass that is shown, as a share of a body's mass.
 _TOLD_MASS = 0.005
@@ -89,6 +89,8 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     found: list[str] = []
     if not session.has_bodies(scene):
         return found
+    if missing := loading.missing_compiler():
+        return [missing]
     found += earlier_texts(scene)
     from . import simulation, starting
 
