@@ -26,11 +26,6 @@ def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
     return folder / f"softpressure_{blend.stem}" / f"{bpy.path.clean_name(scene.name)}.npz"
 
 
-def is_baked(scene: bpy.types.Scene) -> bool:
-    """Whether a scene needs no cache, as all moving bodies are baked."""
-    return all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID"))
-
-
 def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
     """Write the cache of a scene, if there is one and a path for it; a failure is shown in the panel, not raised."""
     here, write = session.of(scene), writing(scene, blend_path)

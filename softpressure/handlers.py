@@ -117,14 +117,13 @@ def on_save_pre(*_: Any) -> None:
 
 @_guarded
 def on_save_post(path: str, *_: Any) -> None:
-    """Write the caches beside the file; bakes are in the file itself."""
+    """Write the caches beside the file, those of baked bodies too: a bake may be freed."""
     on_save_end()
     for scene in bpy.data.scenes:
         if session.has_bodies(scene):
             from . import disk
 
-            if not disk.is_baked(scene):
-                disk.save(scene, path)
+            disk.save(scene, path)
 
 
 @_guarded

@@ -27,7 +27,7 @@ def pack(scene: DataBlock) -> None:
     if scene.library is not None:
         return
     here = session.of(scene)
-    if not scene.softpressure.pack_cache or disk.is_baked(scene):
+    if not scene.softpressure.pack_cache:
         remove(scene)
         return
     if here.cache is None or not here.cache.frame_count:

@@ -3,6 +3,7 @@
 import io
 import shutil
 import threading
+from itertools import permutations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -120,14 +121,54 @@ def test_a_pickled_object_in_the_file_is_refused(tmp_path: Path) -> None:
         packing.read(bpy.context.scene)
 
 
-def test_a_failed_save_leaves_nothing_in_memory_and_a_bake_packs_nothing(tmp_path: Path) -> None:
+def test_a_failed_save_leaves_nothing_in_memory(tmp_path: Path) -> None:
     simulated(tmp_path / "file.blend", pack_cache=True)
     with pytest.raises(RuntimeError):
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "none" / "file.blend"))
     assert packing.KEY not in bpy.context.scene
-    bpy.ops.softpressure.bake()
-    handlers.on_save_pre()
-    assert packing.KEY not in bpy.context.scene
+
+
+#: What a person may do to a file with frames, each once.
+STEPS = ("save", "bake", "pack", "move", "reopen")
+
+
+def do(step: str, path: Path) -> Path:
+    """Take a step with a file; returns where it is now. A file that was never saved cannot be moved or opened again."""
+    if step == "save":
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    elif step == "bake":
+        assert bpy.ops.softpressure.bake() == {"FINISHED"}
+    elif step == "pack":
+        bpy.context.scene.softpressure.pack_cache = True
+    elif path.exists():
+        if step == "move":
+            moved = path.parent / "moved" / path.name
+            moved.parent.mkdir()
+            for each in list(path.parent.iterdir()):
+                if each != moved.parent:
+                    shutil.move(each, moved.parent / each.name)
+            path = moved
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+    return path
+
+
+@pytest.mark.parametrize("first", STEPS)
+def test_frames_stay_whatever_the_order_of_save_bake_pack_move_and_reopen(first: str, tmp_path: Path) -> None:
+    lost = []
+    for number, order in enumerate(order for order in permutations(STEPS) if order[0] == first):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        bpy.context.scene.frame_end = 10
+        simulated()
+        path = tmp_path / str(number) / "file.blend"
+        path.parent.mkdir()
+        for step in (*order, "save", "reopen"):
+            path = do(step, path)
+        if any(obj.softpressure.is_baked for obj in bpy.context.scene.objects):
+            bpy.ops.softpressure.free_bake()
+        cache = this_session().cache
+        if cache is None or cache.last_frame != 10 or this_session().is_out_of_date(bpy.context.scene):
+            lost.append(order)
+    assert not lost
 
 
 def test_a_cache_too_large_for_a_file_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
