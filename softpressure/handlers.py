@@ -57,10 +57,16 @@ def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph)
 def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
     """Anything may have been edited; sessions compare when they are asked."""
     session.mark_all()
-    if session.of(scene).late:
+    here = session.of(scene)
+    if here.late:
         from . import playback
 
         playback.catch_up(scene)
+    if here.lost and bpy.context.scene == scene:
+        from . import playback
+
+        here.lost.clear()
+        playback.show_again(scene)
 
 
 @_guarded

@@ -64,7 +64,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
             point_attributes.remove(obj.data, point_attributes.STRAIN, point_attributes.FORCE)
         point_attributes.write_torn(obj.data, cache, number)
         obj.data.update_tag()
-        here.shown[obj.session_uid] = (time, matrix)
+        session.note_shown(scene, obj, (time, matrix))
 
 
 def let_go(obj: bpy.types.Object, here: session.Session) -> None:
@@ -111,4 +111,4 @@ def _hold(
     shown = here.shown.get(obj.session_uid)
     if shown is None or shown[0] != time:
         hold.show(obj, world_matrix(cache, number, time))
-        here.shown[obj.session_uid] = (time, None)
+        session.note_shown(scene, obj, (time, None))

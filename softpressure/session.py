@@ -69,6 +69,8 @@ class Session:
     missed_frame: int | None = None
     #: Time [frames] and world matrix that the live key of each object shows.
     shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
+    #: `session_uid` of objects that show a frame of another scene since.
+    lost: set[int] = field(default_factory=set)
     #: `session_uid` of bodies in Edit Mode, which do not show the frame that was set meanwhile.
     late: set[int] = field(default_factory=set)
     #: Triangles that crossed the surface of another body at the start.
@@ -179,6 +181,19 @@ def mark_all() -> None:
 def change_count() -> int:
     """A number that grows with every possible change."""
     return _changes
+
+
+def note_shown(scene: bpy.types.Scene, obj: bpy.types.Object, what: tuple[float, Any]) -> None:
+    """Note the time [frames] and world matrix that a scene shows of an object, and that no other scene shows its own.
+
+    Scenes that are linked copies share their objects, and so what these show.
+    """
+    for uid, other in _sessions.items():
+        if uid == scene.session_uid:
+            other.shown[obj.session_uid] = what
+            other.lost.discard(obj.session_uid)
+        elif other.shown.pop(obj.session_uid, None) is not None:
+            other.lost.add(obj.session_uid)
 
 
 def forget_shown() -> None:

@@ -5,7 +5,17 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, add_mesh, empty_file, falling, play, select, this_session  # noqa: F401
+from bpy_scene import (
+    add_ball,
+    add_mesh,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    frame,
+    height,
+    play,
+    select,
+    this_session,
+)
 from softpressure_ext.panels.bodies import SOFTPRESSURE_UL_bodies
 from softpressure_ext.softpressure import mesh_io, status
 
@@ -117,3 +127,24 @@ def test_the_list_says_how_each_is_doing(falling: Any) -> None:  # noqa: F811
     ball.scale.z = 0.0
     bpy.context.view_layer.update()
     assert status.state_icon(scene, ball) == "ERROR"
+
+
+@pytest.mark.usefixtures("falling")
+def test_linked_copies_of_a_scene_show_each_its_own_simulation() -> None:
+    ball, first = add_ball(), bpy.context.scene
+    crate = add_ball("Crate", location=(3, 0, 5), kind="RIGID")
+    bpy.ops.softpressure.simulate()
+    frame(6)
+    own = height(ball), height(crate)
+    bpy.ops.scene.new(type="LINK_COPY")
+    second = bpy.context.window.scene
+    assert second != first and set(second.objects) == set(first.objects)
+    second.gravity[2] = -1.0
+    bpy.ops.softpressure.simulate()
+    frame(6)
+    others = height(ball), height(crate)
+    assert others[0] > own[0] + 0.1 and others[1] > own[1] + 0.1
+    for scene, expected in ((first, own), (second, others), (first, own)):
+        bpy.context.window.scene = scene
+        bpy.context.view_layer.update()
+        assert (height(ball), height(crate)) == pytest.approx(expected, abs=1e-6)
