@@ -8,10 +8,12 @@ from . import session, status, status_bar
 
 #: Exit status of Blender.
 _FAILED = 1
+#: Arguments with which Blender renders from the command line, as farms start it.
+_RENDERS = {"-a", "--render-anim", "-f", "--render-frame"}
 
 
 def before_frame(scene: bpy.types.Scene) -> None:
-    """A frame is about to be rendered: tell once if its simulation is missing, and end a render without a window."""
+    """A frame is about to be rendered: tell once if its simulation is missing, and end a render of the command line."""
     here = session.of(scene)
     if not session.has_bodies(scene):
         return
@@ -40,8 +42,11 @@ def after_frame(scene: bpy.types.Scene) -> None:
 
 
 def _what_to_do(scene: bpy.types.Scene) -> str:
-    """STOP, RED or WARN. A window has a person who reads the sentence; a movie has no picture to replace."""
-    if not bpy.app.background or not status.is_unsimulated(scene):
+    """STOP, RED or WARN.
+
+    A window has a person who reads the sentence, and a script renders what it likes; a movie has no picture to replace.
+    """
+    if not (bpy.app.background and _RENDERS & {*sys.argv}) or not status.is_unsimulated(scene):
         return "WARN"
     chosen = str(scene.softpressure.render_without_frames)
     return "STOP" if chosen == "RED" and scene.render.is_movie_format else chosen

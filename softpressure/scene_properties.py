@@ -107,8 +107,8 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
     )
     render_without_frames: EnumProperty(
         name="Missing Frames",
-        description="What a render without a window does where a frame is not simulated, as on a render farm that "
-        "got the file without its cache",
+        description="What a render from the command line does where a frame is not simulated, as on a render farm "
+        "that got the file without its cache",
         items=(
             ("STOP", "Stop", "End Blender with exit status 1 and a sentence on what is missing"),
             ("RED", "Red Frame", "Write a red picture in place of the frame, and go on"),

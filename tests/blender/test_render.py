@@ -15,9 +15,8 @@ pytestmark = pytest.mark.usefixtures("falling")
 
 
 def render(*frames: int) -> None:
-    """The calls of a render job that goes on without frames."""
+    """The calls of a render job."""
     scene = bpy.context.scene
-    scene.softpressure.render_without_frames = "WARN"
     handlers.on_render_init(scene)
     for number in frames:
         scene.frame_set(number)
@@ -92,13 +91,14 @@ def copied_without_cache(folder: Path, what: str) -> str:
 def test_a_real_render_of_a_file_copied_without_its_cache_warns(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    bpy.ops.wm.open_mainfile(filepath=copied_without_cache(tmp_path, "WARN"))
+    bpy.ops.wm.open_mainfile(filepath=copied_without_cache(tmp_path, "STOP"))
     bpy.ops.render.render(animation=True)
     told = printed(capfd)
     assert len(told) == 1 and str(tmp_path / "softpressure_scene") in told[0] and "Pack into .blend" in told[0]
 
 
-def test_missing_frames_are_rendered_red(tmp_path: Path) -> None:
+def test_missing_frames_are_rendered_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["blender", "-b", "scene.blend", "-a"])
     bpy.ops.wm.open_mainfile(filepath=copied_without_cache(tmp_path, "RED"))
     bpy.ops.render.render(animation=True)
     for number in (1, 2):
@@ -107,14 +107,16 @@ def test_missing_frames_are_rendered_red(tmp_path: Path) -> None:
         assert tuple(picture.size) == (8, 8) and red > 3.0 * max(green, blue)
 
 
-def test_a_render_without_a_window_ends_with_an_error_status(tmp_path: Path) -> None:
+def test_a_render_from_the_command_line_ends_with_an_error_status(tmp_path: Path) -> None:
     path = copied_without_cache(tmp_path, "STOP")
     script = (
         "import sys; sys.path.insert(0, 'tests/support'); import extension; extension.load(); import bpy, "
         "softpressure_ext; softpressure_ext.register(); bpy.ops.wm.open_mainfile(filepath=sys.argv[1]); "
         "bpy.ops.render.render(animation=True); print('rendered')"
     )
-    done = subprocess.run([sys.executable, "-c", script, path], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script, path, "-a"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1 and "rendered\n" not in done.stdout, done.stdout + done.stderr
     assert "frame 1 is rendered without simulation" in done.stdout
     assert not (tmp_path / "frame0001.png").exists()
