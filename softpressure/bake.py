@@ -136,6 +136,7 @@ def free_object(obj: bpy.types.Object) -> None:
     obj.softpressure.is_baked = False
     obj.softpressure.baked_error = 0.0
     live_key.ensure(obj)
+    live_pose.bring_back(obj)
     stages.show(obj, stages.Stage.REST)
 
 
@@ -170,12 +171,6 @@ def _check(obj: bpy.types.Object) -> None:
     if obj.softpressure.is_baked:
         raise SoftPressureError(f"{obj.name}: is baked already. Free the bake first.")
     keys: DataBlock = obj.data.shape_keys
-    kept = [] if keys is None else [key.name for key in keys.key_blocks if live_pose.is_idle(key)]
-    if kept:
-        raise SoftPressureError(
-            f"{obj.name}: has kept {len(kept)} poses as shape keys ({kept[0]}, ...), which a bake would mix with its "
-            "own. Remove them (Object Data > Shape Keys), or duplicate the object to keep them."
-        )
     if keys is not None and actions.animated_paths(keys):
         path = min(actions.animated_paths(keys))
         raise SoftPressureError(
@@ -185,6 +180,7 @@ def _check(obj: bpy.types.Object) -> None:
 
 def _begin(obj: bpy.types.Object) -> None:
     """Remove the live key and the attributes of one frame, and show what the simulation makes."""
+    live_pose.set_aside(obj)
     live_key.ensure(obj)
     stages.show(obj, stages.Stage.OUTPUT)
     point_attributes.remove(obj.data, point_attributes.STRAIN, point_attributes.FORCE)

@@ -39,6 +39,28 @@ def keep_as_keys(objects: list[bpy.types.Object], frame: FrameCache) -> tuple[li
     return notes, refusals
 
 
+def set_aside(obj: bpy.types.Object) -> None:
+    """Keep the poses of an object as attributes of its mesh for the time of a bake, which has keys of its own."""
+    mesh = obj.data
+    for key in [] if mesh.shape_keys is None else list(mesh.shape_keys.key_blocks):
+        if is_idle(key):
+            name, local = key.name, mesh_io.read_key(key)
+            obj.shape_key_remove(key)
+            mesh.attributes.new(name, "FLOAT_VECTOR", "POINT").data.foreach_set("vector", local.ravel())
+
+
+def bring_back(obj: bpy.types.Object) -> None:
+    """Make shape keys of poses that were set aside."""
+    mesh = obj.data
+    for name in sorted(each.name for each in mesh.attributes if each.name.startswith(POSE_KEY)):
+        local = np.empty(3 * len(mesh.vertices), np.float32)
+        mesh.attributes[name].data.foreach_get("vector", local)
+        mesh.attributes.remove(mesh.attributes[name])
+        key = obj.shape_key_add(name=name, from_mix=False)
+        key.value = 0.0
+        mesh_io.write_key(key, local)
+
+
 def keep_as_start(objects: list[bpy.types.Object], frame: FrameCache) -> tuple[list[str], list[str]]:
     """Make the shapes of soft bodies their own, and the places of rigid bodies; arguments and results likewise."""
     notes, refusals = [], []

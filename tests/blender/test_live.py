@@ -345,11 +345,21 @@ def test_a_script_plays_without_keeping_anything() -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_a_bake_does_not_mix_its_keys_with_kept_poses() -> None:
+@pytest.mark.parametrize("target", ["SHAPE_KEYS", "RELATIVE_KEYS"])
+def test_a_bake_sets_kept_poses_aside_and_freeing_it_brings_them_back(target: str) -> None:
     ball = add_ball()
-    assert bpy.ops.softpressure.live_play(frames=3, keep="SHAPE_KEY") == {"FINISHED"}
+    for frames in (3, 6):
+        assert bpy.ops.softpressure.live_play(frames=frames, keep="SHAPE_KEY") == {"FINISHED"}
     play(1, 10)
-    before = fingerprint(ball)
-    with pytest.raises(RuntimeError, match=r"Ball: has kept 1 poses as shape keys \(SP Pose, ...\)"):
-        bpy.ops.softpressure.bake(target="SHAPE_KEYS")
-    assert fingerprint(ball) == before
+    before, low = fingerprint(ball), height(ball)
+    assert bpy.ops.softpressure.bake(target=target) == {"FINISHED"}
+    assert not [key.name for key in ball.data.shape_keys.key_blocks if key.name.startswith("SP Pose")]
+    frame(10)
+    assert height(ball) == pytest.approx(low, abs=1e-3)
+    bpy.ops.softpressure.free_bake()
+    frame(10)
+    after = fingerprint(ball)
+    assert {name: after[name] for name in ("SP Pose", "SP Pose.001")} == {
+        name: before[name] for name in ("SP Pose", "SP Pose.001")
+    }
+    assert after["attributes"] == before["attributes"]
