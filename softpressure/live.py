@@ -8,8 +8,9 @@ Bodies show `Session.live` meanwhile. Stepping touches none of Blender's data: i
 
 import math
 import time
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import bpy
@@ -42,12 +43,16 @@ from .mesh_io import Float32Array, FloatArray
 RATE = 30.0
 #: Frequency of a free body on the spring to the mouse [1/s]: it follows within 0.1 s, and hangs 16 mm lower.
 _GRAB_FREQUENCY = 4.0
+#: From this share of real time on, play counts as real time.
+_REAL_TIME = 0.9
 #: Longest stretch of that spring, in sizes of the body: what is jerked away or stuck is not torn.
 _REACH = 0.5
 #: Speed that a poke gives to a free body, in its sizes per second.
 _POKE_SPEED = 2.0
-#: Time over which the speed of play is averaged [s].
-_AVERAGED = 1.0
+#: Time over which the speed of play is averaged, and that of the mouse [s].
+_AVERAGED, _MOUSE_AVERAGED = 1.0, 0.1
+#: Speed at which the hand follows a mouse that rests, in sizes of the body per second.
+_HAND_SPEED = 2.0
 
 
 @dataclass(slots=True)
@@ -60,6 +65,21 @@ class Hold:
     handle: Handle | None = None  # None until the next frame
     offset: FloatArray | None = None  # of the handle from the mouse [m]
     last: FloatArray | None = None  # place of the spring's end [m]
+    moves: deque[tuple[float, FloatArray]] = field(default_factory=deque)  # of the mouse of late: when [s], where [m]
+
+    def move(self, mouse: FloatArray, now: float) -> None:
+        """Move the mouse at a time [s]."""
+        self.mouse = mouse
+        self.moves.append((now, mouse))
+        while len(self.moves) > 2 and now - self.moves[1][0] > _MOUSE_AVERAGED:
+            self.moves.popleft()
+
+    def speed(self, now: float) -> float:
+        """How fast the mouse has moved of late, in the time of the person [m/s]."""
+        if not self.moves or now - self.moves[-1][0] > _MOUSE_AVERAGED:
+            return 0.0
+        (since, start), (until, end) = self.moves[0], self.moves[-1]
+        return float(np.linalg.norm(end - start)) / max(until - since, 1e-9) if until > since else math.inf
 
 
 class Live:
@@ -103,7 +123,7 @@ class Live:
 
     def text(self) -> str:
         """How fast it plays."""
-        if self.speed < 0.9:
+        if self.speed < _REAL_TIME:
             return f"Live, {self.speed:.2f} of real time ({1e3 * self.seconds:.0f} ms a frame)"
         return f"Live, {self.speed * RATE:.0f} frames per second"
 
@@ -114,6 +134,8 @@ class Live:
         while beside.is_busy():
             yield None
         moving = session.objects(self.scene, "SOFT", "RIGID", "COLLIDER")
+        count = sum(len(obj.data.vertices) for obj in moving)
+        yield 0.0, 1.0, f"Live: starting with {count:,} vertices"
         bodies.prepare(moving)
         self._check()
         keys = {obj.session_uid: mesh_io.live_key(obj) for obj in moving}
@@ -182,7 +204,7 @@ class Live:
     def drag(self, place: ArrayLike) -> None:
         """Move the mouse's end of the spring to a place [Blender units]."""
         if self._hold is not None and self._start is not None:
-            self._hold.mouse = np.asarray(place, dtype=float) * self._start.metres
+            self._hold.move(np.asarray(place, dtype=float) * self._start.metres, time.monotonic())
 
     def release(self) -> None:
         """Let go: the body flies on."""
@@ -319,6 +341,7 @@ class Live:
             far = float(np.linalg.norm(way))
             if far > reach:
                 target = place + reach / far * way
+            target = self._hand(hold, target, self._size(world, hold.body))
             rate, m = 2.0 * math.pi * _GRAB_FREQUENCY, float(mass[hold.body])
             yield Pull(hold.handle, hold.last, target, m * rate**2, 2.0 * m * rate)
             hold.last = target
@@ -326,6 +349,18 @@ class Live:
             force = float(mass[body]) * _POKE_SPEED * self._size(world, body) * RATE * direction
             yield Pull(world.handle(body, place), force=force)
         self._pokes.clear()
+
+    def _hand(self, hold: Hold, target: FloatArray, size: float) -> FloatArray:
+        """The spring's end after the next frame [m]: in slow play no faster than the mouse is for the person.
+
+        Else a throw would be as much faster as the play is slower. `size`: of the body [m].
+        """
+        assert hold.last is not None
+        if self.speed >= _REAL_TIME:
+            return target
+        way = target - hold.last
+        far, most = float(np.linalg.norm(way)), max(hold.speed(time.monotonic()), _HAND_SPEED * size) / RATE
+        return target if far <= most else hold.last + most / far * way
 
     def _hit(self, origin: ArrayLike, direction: ArrayLike) -> tuple[int, FloatArray] | None:
         """The first moving body on a ray [Blender units], and where it is hit [m]."""

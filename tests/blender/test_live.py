@@ -106,6 +106,33 @@ def test_the_mouse_may_grab_poke_and_let_go_while_a_frame_is_stepped(begin: Any,
     assert playing.world.rigid_velocity(0)[0][1] > 1.0
 
 
+def test_a_throw_in_slow_play_is_as_fast_as_the_hand(begin: Any, weightless: None, monkeypatch: Any) -> None:
+    """At a tenth of real time a hand that moves at 1 m/s throws a body at about 1 m/s, not at 10."""
+    now = [100.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
+    speeds = {}
+    for slower in (1.0, 10.0):
+        add_ball(f"Ball {slower:g}", location=(0, 0, 5))
+        playing = begin()
+        playing.speed = 1.0 / slower
+        grabbed = playing.grab((0, -10, 5), (0, 1, 0))
+        place, frames = np.array(grabbed), 0
+        while place[0] < grabbed[0] + 1.0:
+            for _ in range(4):  # moves of the mouse within a frame
+                now[0] += slower / live.RATE / 4
+                place[0] += slower / live.RATE / 4  # 1 m/s for the person
+                playing.drag(place)
+            go_on(playing)
+            frames += 1
+        playing.release()
+        body = playing.held_name() or len(playing.world.model.body_names) - 1
+        speeds[slower] = float(momentum(playing.world, body)[0] / playing.world.model.body_mass[body])
+        playing.end()
+        bpy.data.objects.remove(bpy.data.objects[f"Ball {slower:g}"])
+    assert 0.3 < speeds[1.0] < 2.5
+    assert 0.1 < speeds[10.0] < 2.5
+
+
 def test_a_rigid_body_is_grabbed_and_poked_as_well(begin: Any, weightless: None) -> None:
     box = add_ball("Box", kind="RIGID")
     playing = begin()
