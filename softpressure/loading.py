@@ -14,6 +14,7 @@ import bpy
 
 from ..core import compiler
 from ..core.compiler import CompilerError
+from ..core.errors import SoftPressureError as SoftPressureError
 
 
 def expect_wheels() -> None:
