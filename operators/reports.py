@@ -46,7 +46,7 @@ def tells_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
             except SoftPressureError as error:
                 return finish(self, [], str(error).splitlines())
 
-        cls.execute = execute
+        cls.execute = execute  # type: ignore[method-assign]
     if begin is not None:
 
         @functools.wraps(begin)
@@ -56,7 +56,7 @@ def tells_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
             except SoftPressureError as error:
                 return finish(self, [], str(error).splitlines())
 
-        cls.invoke = invoke
+        cls.invoke = invoke  # type: ignore[method-assign]
     return cls
 
 

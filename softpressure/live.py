@@ -36,6 +36,7 @@ from . import (
     stepping,
     taking_part,
 )
+from .blender_types import Mesh
 from .jobs import Interrupted, Work
 from .mesh_io import Float32Array, FloatArray
 
@@ -134,7 +135,8 @@ class Live:
         while beside.is_busy():
             yield None
         moving = session.objects(self.scene, "SOFT", "RIGID", "COLLIDER")
-        count = sum(len(obj.data.vertices) for obj in moving)
+        meshes: list[Mesh] = [obj.data for obj in moving]
+        count = sum(len(mesh.vertices) for mesh in meshes)
         yield 0.0, 1.0, f"Live: starting with {count:,} vertices"
         bodies.prepare(moving)
         self._check()

@@ -35,7 +35,7 @@ def after_frame(scene: bpy.types.Scene) -> None:
     size = [max(1, side * render.resolution_percentage // 100) for side in (render.resolution_x, render.resolution_y)]
     picture = bpy.data.images.new("SP Missing Frame", *size)
     try:
-        picture.generated_color = (1.0, 0.0, 0.0, 1.0)
+        picture.generated_color = (1.0, 0.0, 0.0, 1.0)  # type: ignore[assignment]
         picture.save_render(render.frame_path(frame=scene.frame_current), scene=scene)
     finally:
         bpy.data.images.remove(picture)
