@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / name for name in ("README.md", "docs/method.md", "docs/validation.md")]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")]
+PAGES += [ROOT / "docs" / f"{name}.md" for name in ("method", "validation", "features", "command-line", "limits")]
 PAGES += [*sorted((ROOT / "core").rglob("README.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 SOURCES = [path for path in ROOT.rglob("*.py") if not {".nox", "build", "wheels"} & set(path.relative_to(ROOT).parts)]
 #: That hold sources or pictures.
