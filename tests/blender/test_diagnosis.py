@@ -80,7 +80,7 @@ def test_the_panel_shows_the_first_reasons_and_the_hardest_pairs(monkeypatch: py
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(2)
     crossing = [Finding(Reason.CROSSING, number, (0, number)) for number in range(1, 9)]
-    reasons = (*crossing, Finding(Reason.NEWTON_SHORTENED, 2), Finding(Reason.ENERGY_GAIN, 3))
+    reasons = (*crossing, Finding(Reason.NOT_CONVERGED, 2), Finding(Reason.FAST, 3))
     pairs = tuple(PairReport((0, number), 1, float(number), 0.25) for number in range(1, 9))
     report = replace(this_session().reports[2][0], bodies=tuple(range(9)), reasons=reasons, pairs=pairs, contacts=8)
     this_session().reports[2] = (report,)
@@ -88,7 +88,7 @@ def test_the_panel_shows_the_first_reasons_and_the_hardest_pairs(monkeypatch: py
     assert found[0] == "Ball 0, Ball 1, Ball 2 and 6 more"
     first, *others = (f"Ball 0 and Ball {number}" for number in (8, 7))  # each kind of reason before any again
     assert [text.partition(":")[0] for text in found[1:5]] == [first, "All bodies", "All bodies", *others]
-    assert "(3 steps)" in found[2] and "(2 halvings)" in found[3]
+    assert "(3 steps)" in found[2] and "(2 steps)" in found[3]
     assert found[5] == "6 more reasons." and found[-1] == "4 more pairs in contact."
     assert found[7] == "Ball 0 and Ball 8: 1 contact, 8 N, gap 25 cm"
 

@@ -78,7 +78,7 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
     scene.softpressure.solver = "RK4"
     scene.softpressure.substeps = 40
     ball = add_sphere()
-    for number, pressure in ((1, 2_000.0), (6, 2_000.0), (12, 1e9)):
+    for number, pressure in ((1, 2_000.0), (6, 2_000.0), (12, 1e7)):
         ball.softpressure.gauge_pressure = pressure
         ball.softpressure.keyframe_insert("gauge_pressure", frame=number)
     with pytest.raises(RuntimeError, match=r"Icosphere: the motion grows beyond all bounds in frame \d+"):
