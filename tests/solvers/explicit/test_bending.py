@@ -61,7 +61,7 @@ def scattered(scene, size):
 
 
 def hinge_energy(model, x):
-    """Energy [J] and forces [N] by the kernels of the implicit solver."""
+    """Energy [J] and forces [N] by the kernels of `energy/bend.py`."""
     turn, on_hinge = np.zeros((len(model.hinges.sharp), 18)), np.zeros((len(model.hinges.points), 4, 3))
     energy = np.zeros(len(model.chunks.body))
     evaluate_bend(np.ascontiguousarray(x), model.hinges, model.chunks, turn, on_hinge, energy)
