@@ -8,7 +8,7 @@ CORE = Path(__file__).resolve().parents[2] / "core"
 #: From the lowest room up; a file belongs to the room with the longest of these paths.
 ROOMS: tuple[tuple[str, ...], ...] = (
     ("errors", "tiny"),
-    ("callees", "jit", "simd", "atomics", "team", "threads", "kernel_store", "union_find"),
+    ("callees", "jit", "simd", "atomics", "team", "threads", "kernel_store", "union_find", "compiler"),
     ("topology", "model"),
     ("checks", "amount", "rigid_change"),
     ("parameters", "settings", "options"),
@@ -16,7 +16,6 @@ ROOMS: tuple[tuple[str, ...], ...] = (
      "contact/kept_distance"),
     ("bodies/rigid/motion", "bodies/rigid/convex", "bodies/rigid/inertia", "bodies/flat/plane", "bodies/rounding"),
     ("energy",),
-    ("linear", "solvers/implicit", "contact/barrier"),
     ("impulses/goals", "impulses/oscillator"),
     ("inflation",),
     ("bodies",),
@@ -46,9 +45,12 @@ ROOMS: tuple[tuple[str, ...], ...] = (
 UPWARD = {
     ("inflation/filling", "bodies/freeze"),  # the equilibrium is that of a model of its own
     ("inflation/filling", "bodies/given"),
+    ("inflation/equilibrium", "solvers/explicit/stability"),  # relaxes with the forces of explicit steps
+    ("inflation/relaxation", "solvers/explicit/layout"),
+    ("inflation/relaxation", "solvers/explicit/skins"),
+    ("inflation/relaxation", "solvers/rigid_motion"),
     ("papers/forces", "extras"),  # options of the papers, loaded where they are chosen
     ("papers/solver", "extras"),
-    ("solvers/implicit/dead_load", "extras"),
     ("solvers/rigid/solver", "extras"),
     ("solvers/sequential/solver", "extras"),
     ("solvers/xpbd/solver", "extras"),
