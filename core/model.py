@@ -83,16 +83,6 @@ class Hinges(NamedTuple):
     stiffness: FloatArray  # [N/m], shape (hinge_count,)
     vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
     vertex_entry: IntArray  # 4 * hinge + slot, shape (4 * hinge_count,)
-    diagonal: FloatArray  # sum of k w^2 over each vertex's hinges [N/m], shape (vertex_count,)
-    # Hinges with a sharp angle at rest, whose Hessian turns with them
-    sharp: IntArray  # their numbers, shape (sharp_count,)
-    sharp_place: IntArray  # place of each hinge among them, or -1, shape (hinge_count,)
-    sharp_vertex_start: IntArray  # as `vertex_start` and `vertex_entry`, with places instead of numbers
-    sharp_vertex_entry: IntArray
-    # The Hessian of all others, one constant matrix per axis: minus its off-diagonal entries [N/m] in CSR
-    flat_start: IntArray
-    flat_other: IntArray
-    flat_weight: FloatArray
 
 
 class Tetrahedra(NamedTuple):

@@ -198,16 +198,6 @@ def lane(typing_context: Any, value: Any, number: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def spread_lane3(typing_context: Any, value: Any) -> Any:
-    """The fourth lane in all lanes."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.shuffle_vector(arguments[0], arguments[0], ir.Constant(ir.VectorType(_LANE, _COUNT), [3] * 4))
-
-    return value(value), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def sum_spread(typing_context: Any, value: Any) -> Any:
     """Sum of all lanes, (0 + 1) + (2 + 3), in all lanes."""
 
@@ -219,24 +209,6 @@ def sum_spread(typing_context: Any, value: Any) -> Any:
         return total
 
     return value(value), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def to_single(typing_context: Any, value: Any) -> Any:
-    """float64 rounded to float32."""
-    kind = Lanes(types.float32)
-    return kind(value), lambda context, builder, signature, arguments: builder.fptrunc(
-        arguments[0], _vector(types.float32)
-    )
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def to_double(typing_context: Any, value: Any) -> Any:
-    """float32 as float64."""
-    kind = Lanes(types.float64)
-    return kind(value), lambda context, builder, signature, arguments: builder.fpext(
-        arguments[0], _vector(types.float64)
-    )
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -150,11 +150,7 @@ def _with_bends(model: Model, ratio: FloatArray) -> Model:
     of_vertex: FloatArray = ratio[model.point_body[: model.vertex_count]]
     return replace(
         model,
-        hinges=hinges._replace(
-            stiffness=hinges.stiffness * of_vertex[hinges.points[:, 0]],
-            diagonal=hinges.diagonal * of_vertex,
-            flat_weight=hinges.flat_weight * np.repeat(of_vertex, np.diff(hinges.flat_start)),
-        ),
+        hinges=hinges._replace(stiffness=hinges.stiffness * of_vertex[hinges.points[:, 0]]),
     )
 
 

@@ -3,8 +3,6 @@
 * Explicit steps, XPBD and the papers' integrators: r, edges `EDGE_SHARE` of it. A spring or a constraint acts below.
 * Rigid bodies: `RESTING_SHARE`. Contact points are kept beyond it, so that a body lifted a little still has contacts,
   and within it, so that a load can press it in.
-* Implicit steps have no constant. The barrier starts at r and has no bound at 0 (`barrier.py`); its stiffness follows
-  from the pressure (`solvers/implicit/newton.py`), so that a patch rests at a quarter to a third of r.
 """
 
 #: Gap of two edges [r]: less than that of a vertex and a triangle, so that vertices carry the load first.

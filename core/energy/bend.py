@@ -7,12 +7,10 @@ two unit vectors across the edge, so |b| = |edge| 2 sin(a / 2) at the dihedral a
 normals n1, n2; k = 3 B / area as in Grinspun et al. 2003. For flat rest shapes (c = 0) this is Bergou, Wardetzky,
 Harmon, Zorin, Grinspun 2006, "A quadratic bending model for inextensible surfaces"; c and m carry it over to curved
 ones. w, c and k are constants of the rest mesh. The square of the angle is not used: its gradient grows as 1 / height
-of a crumpled triangle and jumps by pi where the triangle turns over, and Newton's method stalls.
+of a crumpled triangle and jumps by pi where the triangle turns over.
 
 A skin stretched by the factor s at unchanged angles has the bending energy of its curvature 1 / s.
 FOLD keeps m smooth where the two triangles fold onto each other (n = 0); c compensates for it at rest.
-Hessian: k J' J with J = d(b - c m)/dx (Gauss-Newton: positive semi-definite, exact where b = c m) for hinges that are
-sharp at rest; for the others the derivative of m is neglected: the constant k w w' (`hinges.SHARP`; exact for c = 0).
 """
 
 import numpy as np
@@ -26,7 +24,7 @@ FOLD = 0.1
 
 @inline_kernel
 def bend_terms(ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3, s1, s2, c, k):
-    """Energy [J], forces [N] on the last three points, and f, m and c / sqrt(|n|^2 + FOLD^2) of one hinge or four.
+    """Energy [J] and forces [N] on the last three points of one hinge or four.
 
     Numbers or lanes alike. e, a, d: from the first point to the others; w1 .. w3 their weights; s1, s2: 1 / |normal| at
     rest; c, k as above.
@@ -50,17 +48,17 @@ def bend_terms(ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3, s1, s2, c, k):
     on_e = fy * gz - fz * gy - w1 * rx, fz * gx - fx * gz - w1 * ry, fx * gy - fy * gx - w1 * rz
     on_a = s1 * ux - w2 * rx, s1 * uy - w2 * ry, s1 * uz - w2 * rz
     on_d = -s2 * ux - w3 * rx, -s2 * uy - w3 * ry, -s2 * uz - w3 * rz
-    return energy, on_e, on_a, on_d, (fx, fy, fz), (mx, my, mz), turned
+    return energy, on_e, on_a, on_d
 
 
 @kernel
-def hinge_energy(h, x, hinges, turn, force):
-    """Energy [J] of hinge h; writes the force [N] on its points to `force[h]`, and d(c m) of a sharp one to `turn`."""
+def hinge_energy(h, x, hinges, force):
+    """Energy [J] of hinge h; writes the force [N] on its points to `force[h]`."""
     i, j, p, q = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
     ex, ey, ez = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
     ax, ay, az = x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2]
     dx, dy, dz = x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2]
-    energy, on_e, on_a, on_d, f, m, turned = bend_terms(
+    energy, on_e, on_a, on_d = bend_terms(
         ex, ey, ez, ax, ay, az, dx, dy, dz, hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3],
         hinges.normal_scale[h, 0], hinges.normal_scale[h, 1], hinges.rest_bend[h], hinges.stiffness[h],
     )  # fmt: skip
@@ -69,15 +67,11 @@ def hinge_energy(h, x, hinges, turn, force):
         force[h, 1, axis] = on_e[axis]
         force[h, 2, axis] = on_a[axis]
         force[h, 3, axis] = on_d[axis]
-    place = hinges.sharp_place[h]
-    if place >= 0:
-        fill_turn(turned, f[0], f[1], f[2], m[0], m[1], m[2], place, 0, turn)
-        fill_turn(turned, ex, ey, ez, m[0], m[1], m[2], place, 9, turn)
     return energy
 
 
 @kernel
-def four_hinges(g, h, k, l, x, hinges, turn, force):
+def four_hinges(g, h, k, l, x, hinges, force):
     """`hinge_energy` of four hinges, as lanes."""
     points, weight, scale, c, stiffness = (
         hinges.points, hinges.weight, hinges.normal_scale, hinges.rest_bend, hinges.stiffness
@@ -98,7 +92,7 @@ def four_hinges(g, h, k, l, x, hinges, turn, force):
         load3(x, 3 * points[k, 3]) - i2, load3(x, 3 * points[l, 3]) - i3,
     )  # fmt: skip
     _, w1, w2, w3 = transposed(load4(weight, 4 * g), load4(weight, 4 * h), load4(weight, 4 * k), load4(weight, 4 * l))
-    energy, on_e, on_a, on_d, f, m, turned = bend_terms(
+    energy, on_e, on_a, on_d = bend_terms(
         ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3,
         four(scale[g, 0], scale[h, 0], scale[k, 0], scale[l, 0]),
         four(scale[g, 1], scale[h, 1], scale[k, 1], scale[l, 1]),
@@ -109,16 +103,6 @@ def four_hinges(g, h, k, l, x, hinges, turn, force):
     store_slot(g, h, k, l, 1, on_e, force)
     store_slot(g, h, k, l, 2, on_a, force)
     store_slot(g, h, k, l, 3, on_d, force)
-    place = hinges.sharp_place
-    if max(max(place[g], place[h]), max(place[k], place[l])) >= 0:
-        for number, hinge in enumerate((g, h, k, l)):
-            if place[hinge] < 0:
-                continue
-            mx, my, mz = lane(m[0], number), lane(m[1], number), lane(m[2], number)
-            fx, fy, fz = lane(f[0], number), lane(f[1], number), lane(f[2], number)
-            fill_turn(lane(turned, number), fx, fy, fz, mx, my, mz, place[hinge], 0, turn)
-            fx, fy, fz = lane(ex, number), lane(ey, number), lane(ez, number)
-            fill_turn(lane(turned, number), fx, fy, fz, mx, my, mz, place[hinge], 9, turn)
     return energy
 
 
@@ -133,32 +117,17 @@ def store_slot(g, h, k, l, slot, on_point, force):
 
 
 @kernel
-def fill_turn(scale, vx, vy, vz, mx, my, mz, place, first, turn):
-    """`turn[place, first : first + 9]` = scale (1 - m m') [v x], row by row."""
-    # m' (v x y) = (m x v)' y
-    ux, uy, uz = scale * (my * vz - mz * vy), scale * (mz * vx - mx * vz), scale * (mx * vy - my * vx)
-    vx, vy, vz = scale * vx, scale * vy, scale * vz
-    turn[place, first], turn[place, first + 1], turn[place, first + 2] = -mx * ux, -vz - mx * uy, vy - mx * uz
-    turn[place, first + 3], turn[place, first + 4], turn[place, first + 5] = vz - my * ux, -my * uy, -vx - my * uz
-    turn[place, first + 6], turn[place, first + 7], turn[place, first + 8] = -vy - mz * ux, vx - mz * uy, -mz * uz
-
-
-@kernel
-def evaluate_bend(x, hinges, chunks, turn, force, energy):
-    """Force [N] on the points of every hinge, shape (hinge_count, 4, 3), and the energy [J] per chunk.
-
-    `turn`, shape (sharp_count, 18), for the Hessian: two 3 x 3 matrices F and G, d(c m) = G df - F de, with de the
-    change of the edge and df that of f, n = e x f.
-    """
+def evaluate_bend(x, hinges, chunks, force, energy):
+    """Force [N] on the points of every hinge, shape (hinge_count, 4, 3), and the energy [J] per chunk."""
     for chunk in range(chunks.body.shape[0]):
         first, last = chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]
         even = first + (last - first) // 4 * 4
         sum_of_four = spread(0.0)
         for h in range(first, even, 4):
-            sum_of_four = sum_of_four + four_hinges(h, h + 1, h + 2, h + 3, x, hinges, turn, force)
+            sum_of_four = sum_of_four + four_hinges(h, h + 1, h + 2, h + 3, x, hinges, force)
         total = lane(sum_spread(sum_of_four), 0)
         for h in range(even, last):
-            total += hinge_energy(h, x, hinges, turn, force)
+            total += hinge_energy(h, x, hinges, force)
         energy[chunk] = total
 
 
@@ -168,49 +137,4 @@ def bend_force(i, hinges, force):
     total = spread(0.0)
     for entry in range(np.uint64(hinges.vertex_start[i]), np.uint64(hinges.vertex_start[i + 1])):
         total = total + load3(force, 3 * hinges.vertex_entry[entry])
-    return total
-
-
-@kernel
-def sharp_product(place, p, hinges, turn, pulled):
-    """`pulled[place]` = k J' J p for the four points of a sharp hinge, step one of the Hessian product."""
-    h = hinges.sharp[place]
-    i, j, u, v = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
-    ex, ey, ez = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1], p[j, 2] - p[i, 2]
-    ax, ay, az = p[u, 0] - p[i, 0], p[u, 1] - p[i, 1], p[u, 2] - p[i, 2]
-    dx, dy, dz = p[v, 0] - p[i, 0], p[v, 1] - p[i, 1], p[v, 2] - p[i, 2]
-    s1, s2 = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1]
-    fx, fy, fz = s1 * ax - s2 * dx, s1 * ay - s2 * dy, s1 * az - s2 * dz
-    w1, w2, w3 = hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3]
-    t = turn[place]
-    rx = w1 * ex + w2 * ax + w3 * dx + t[0] * ex + t[1] * ey + t[2] * ez - t[9] * fx - t[10] * fy - t[11] * fz
-    ry = w1 * ey + w2 * ay + w3 * dy + t[3] * ex + t[4] * ey + t[5] * ez - t[12] * fx - t[13] * fy - t[14] * fz
-    rz = w1 * ez + w2 * az + w3 * dz + t[6] * ex + t[7] * ey + t[8] * ez - t[15] * fx - t[16] * fy - t[17] * fz
-    k = hinges.stiffness[h]
-    rx, ry, rz = k * rx, k * ry, k * rz
-    gx = t[9] * rx + t[12] * ry + t[15] * rz
-    gy = t[10] * rx + t[13] * ry + t[16] * rz
-    gz = t[11] * rx + t[14] * ry + t[17] * rz
-    ex = w1 * rx + t[0] * rx + t[3] * ry + t[6] * rz
-    ey = w1 * ry + t[1] * rx + t[4] * ry + t[7] * rz
-    ez = w1 * rz + t[2] * rx + t[5] * ry + t[8] * rz
-    ax, ay, az = w2 * rx - s1 * gx, w2 * ry - s1 * gy, w2 * rz - s1 * gz
-    dx, dy, dz = w3 * rx + s2 * gx, w3 * ry + s2 * gy, w3 * rz + s2 * gz
-    pulled[place, 0, 0], pulled[place, 0, 1], pulled[place, 0, 2] = -(ex + ax + dx), -(ey + ay + dy), -(ez + az + dz)
-    pulled[place, 1, 0], pulled[place, 1, 1], pulled[place, 1, 2] = ex, ey, ez
-    pulled[place, 2, 0], pulled[place, 2, 1], pulled[place, 2, 2] = ax, ay, az
-    pulled[place, 3, 0], pulled[place, 3, 1], pulled[place, 3, 2] = dx, dy, dz
-
-
-@kernel
-def bend_product(i, here, p, hinges, pulled):
-    """Row i of the Hessian product as lanes, step two; `here` is row i of p.
-
-    `pulled` holds `sharp_product` of every sharp hinge.
-    """
-    total = spread(0.0)
-    for q in range(np.uint64(hinges.sharp_vertex_start[i]), np.uint64(hinges.sharp_vertex_start[i + 1])):
-        total = total + load3(pulled, 3 * hinges.sharp_vertex_entry[q])
-    for q in range(np.uint64(hinges.flat_start[i]), np.uint64(hinges.flat_start[i + 1])):
-        total = total + hinges.flat_weight[q] * (here - load3(p, 3 * hinges.flat_other[q]))
     return total

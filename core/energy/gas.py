@@ -6,8 +6,7 @@ k = 1, p_base = p_ambient holds the amount of gas at constant temperature, k = 1
 the pressure. A bulk modulus as p_base, k = 1, holds the volume (`bodies/gas_laws.py`). nRT is that at rest volume.
 
 dV/dx_i = sum over the triangles at i of x_j cross x_k / 6: exact for a closed surface, so the net force and the
-net torque vanish. Hessian: k p_abs / V (dV/dx)(dV/dx)', one rank per body; the term of d2V is left out (it is
-indefinite, and inertia dominates it at the step lengths used).
+net torque vanish.
 Below a twentieth of the rest volume the logarithm is continued by its parabola, so that a body turned inside out
 (V < 0) is pushed back with a finite force instead of failing.
 """

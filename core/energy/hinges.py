@@ -1,16 +1,10 @@
 """Constants of every hinge, from the rest mesh (see `bend.py`)."""
 
-from itertools import combinations
-
 import numpy as np
 
 from .. import topology
 from ..model import FloatArray, Hinges, IntArray
 from .bend import FOLD
-
-#: Length of the bend vector at rest above which a hinge is sharp [edge length]: 23 degrees. The Hessian of the others
-#: neglects the rotation of their rest bend: measured, Newton's method takes as many steps as with it.
-SHARP = 0.4
 
 
 def rest_hinges(positions: FloatArray, triangles: IntArray, vertex_modulus: FloatArray) -> Hinges:
@@ -41,14 +35,6 @@ def rest_hinges(positions: FloatArray, triangles: IntArray, vertex_modulus: Floa
     rest_bend = (bend * bisector).sum(axis=1) * faded
     stiffness = 6.0 * vertex_modulus[points[:, 0]] / size.sum(axis=1)
     start, entry = topology.grouped(points.ravel(), vertex_count)
-    sharp = np.flatnonzero(np.abs(rest_bend) > SHARP * np.sqrt(edge2)).astype(np.int32)
-    place = np.full(len(points), -1, np.int32)
-    place[sharp] = np.arange(len(sharp))
-    sharp_start, sharp_entry = topology.grouped(points[sharp].ravel(), vertex_count)
-    flat = place < 0
-    flat_start, flat_other, flat_weight = topology.graph(
-        *hinge_couplings(points[flat], weight[flat], stiffness[flat]), vertex_count
-    )
     return Hinges(
         points=points,
         weight=weight,
@@ -57,19 +43,4 @@ def rest_hinges(positions: FloatArray, triangles: IntArray, vertex_modulus: Floa
         stiffness=stiffness,
         vertex_start=start,
         vertex_entry=entry,
-        diagonal=np.bincount(points.ravel(), (stiffness[:, None] * weight**2).ravel(), vertex_count).astype(float),
-        sharp=sharp,
-        sharp_place=place,
-        sharp_vertex_start=sharp_start,
-        sharp_vertex_entry=sharp_entry,
-        flat_start=flat_start,
-        flat_other=flat_other,
-        flat_weight=flat_weight,
     )
-
-
-def hinge_couplings(points: IntArray, weight: FloatArray, stiffness: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Pairs of points, shape (pair_count, 2), and minus their entries in the sum of k w w' [N/m]."""
-    sides = list(combinations(range(4), 2))
-    pairs = np.concatenate([points[:, [s, t]] for s, t in sides])
-    return pairs, np.concatenate([-stiffness * weight[:, s] * weight[:, t] for s, t in sides])

@@ -51,7 +51,7 @@ def add_soft_energies(
         energy[body[i]] += 0.5 * edges.stiffness[e] * stretch * stretch
     for h in range(hinges.points.shape[0]):
         i, j, p, q = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
-        bend, _, _, _, _, _, _ = bend_terms(
+        bend, _, _, _ = bend_terms(
             x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2],
             x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2],
             x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2],

@@ -3,8 +3,8 @@
     E = k a L^2 s^4 / 4,   s = (l - L) / L,   so that the whole force along a spring is k L (s + a s^3)
 
 These are the first two terms of Fung's exponential law, k L s exp(a s^2) (Fung 1993, 7.5): the tangent stiffness is
-k (1 + 3 a s^2). They resist compression alike. Hessian: 3 k a s^2 along the spring, the tension per length across it,
-cut at zero from below as in `stretch.py`.
+k (1 + 3 a s^2). They resist compression alike. Second derivatives: 3 k a s^2 along the spring, the tension per length
+across it, cut at zero from below.
 """
 
 import numpy as np

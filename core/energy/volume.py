@@ -3,14 +3,10 @@
     E = K / 2 (V - V0)^2 / V0,   V = (x1 - x0) . (x2 - x0) cross (x3 - x0) / 6,   C = V - V0 (not 6 V as in its text)
 
 K [Pa] is the bulk stiffness of the solid less that of its springs (`bodies.lattice.springs`). V keeps its sign,
-so a tetrahedron that is flat or turned inside out is pushed back with a finite force. Hessian: K / V0 (dV/dx)(dV/dx)',
-positive semi-definite; the term of d2V is neglected, as in `gas.py`.
+so a tetrahedron that is flat or turned inside out is pushed back with a finite force.
 """
 
-import numpy as np
-
 from ..jit import kernel
-from ..model import FloatArray, IntArray, Tetrahedra
 
 #: Volume of a tetrahedron over its triple product [1].
 SIXTH = 1.0 / 6.0
@@ -53,7 +49,7 @@ def evaluate_tetrahedra(x, tetrahedra, pressure, gradient, energy):
 
 @kernel
 def tetrahedron_force(i, vertex_start, vertex_entry, pressure, gradient):
-    """Force on vertex i [N]; with `squeeze_tetrahedra` instead of the pressure minus row i of the Hessian product."""
+    """Force on vertex i [N]."""
     fx = fy = fz = 0.0
     for q in range(vertex_start[i], vertex_start[i + 1]):
         t = vertex_entry[q] >> 2
@@ -63,26 +59,3 @@ def tetrahedron_force(i, vertex_start, vertex_entry, pressure, gradient):
         fy += p * gradient[t, slot, 1]
         fz += p * gradient[t, slot, 2]
     return fx, fy, fz
-
-
-@kernel
-def squeeze_tetrahedra(first, last, points, stiffness, gradient, p, squeeze):
-    """Change of the pressure [Pa] of the tetrahedra first .. last - 1 for a displacement p: product, step one."""
-    for t in range(first, last):
-        swept = 0.0
-        for slot in range(4):
-            i = points[t, slot]
-            swept += gradient[t, slot, 0] * p[i, 0] + gradient[t, slot, 1] * p[i, 1] + gradient[t, slot, 2] * p[i, 2]
-        squeeze[t] = -stiffness[t] * swept
-
-
-def tetrahedron_couplings(tetrahedra: Tetrahedra, x: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Pairs of vertices, and minus a third of the trace of the Hessian's block between them at x [N/m]."""
-    points = tetrahedra.points
-    gradient = np.empty((len(points), 4, 3))
-    for slot in range(4):
-        a, b, c = (x[points[:, (slot + k) % 4]] for k in (1, 2, 3))
-        gradient[:, slot] = (1.0 if slot % 2 else -1.0) * np.cross(b - a, c - a) / 6.0
-    pairs = [(p, q) for p in range(4) for q in range(p)]
-    weight = [np.einsum("ij,ij->i", gradient[:, p], gradient[:, q]) * tetrahedra.stiffness for p, q in pairs]
-    return np.concatenate([points[:, pair] for pair in pairs]), -np.concatenate(weight) / 3.0

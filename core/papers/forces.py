@@ -36,9 +36,7 @@ class SoftForces:
         self._gas_rules, self._is_weighted = gas_rules(model, options), model.weighs_pressure
         self._gas_start = model.chunks.body_start[:-1]  # first chunk of each body
         self._tension = np.zeros(edge_count)
-        self._edge_block = np.zeros((edge_count, 4))
         self._hinge_force = np.zeros((hinge_count, 4, 3))
-        self._sharp_turn = np.zeros((len(model.hinges.sharp), 18))
         self._squeezed = np.zeros(len(model.tetrahedra.points))
         self._tetrahedron_gradient = np.zeros((len(model.tetrahedra.points), 4, 3))
         self._volume_gradient = np.zeros((n, 3))
@@ -67,8 +65,7 @@ class SoftForces:
         self.evaluations += 1
         self.elastic_energy = evaluate_bodies(
             x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
-            self._edge_block, self._sharp_turn, self._hinge_force, self._squeezed, self._tetrahedron_gradient,
-            self._volume_gradient, sums,
+            self._hinge_force, self._squeezed, self._tetrahedron_gradient, self._volume_gradient, sums,
         )  # fmt: skip
         if v is not None and self.has_dampers:
             self._tension += damper_tension(x, v, model.edges.points, model.edge_damping)

@@ -12,14 +12,13 @@ Contacts with colliders follow, so nothing passes through those.
 
 import numpy as np
 
-from ..bodies.rigid.flight import velocity_rows
 from ..bodies.rigid.motion import move_poses, place_points, turned_tensors
-from ..contact.inverse_mass import InverseMass, turned
 from ..contact.mixing import mixed
 from ..contact.restitution import parting_speed_kernel, resting_speed
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Model
 from ..state import RigidMotion
+from .flight import InverseMass, turned, velocity_rows
 from .particles.feature_tests import GAP, PLACE, PUSHES
 from .particles.search import SKIN, ParticleSearch
 

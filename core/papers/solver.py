@@ -1,6 +1,6 @@
 """Solvers that integrate forces, one substep at a time: the methods of the papers.
 
-Same model, forces and rigid flight as the implicit solver, same contacts as XPBD (`sequential/`); the integrator
+Same model, forces and rigid flight as the engine, same contacts as XPBD (`sequential/`); the integrator
 differs (`schemes`, `simplified`). What it does to the positions is a velocity to the contacts, its move over the
 substep; what it does to the velocities beyond that comes after them. Steps are explicit: with stiff springs or light
 skins they need many substeps, and a step that is too long ends in `Diverged`, with the length that should do
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..bodies.flat.plane import Planes
-from ..bodies.rigid.flight import fly
 from ..bodies.rigid.motion import place_points, steps_between, turned_tensors
 from ..errors import Diverged
 from ..extras import circles
@@ -24,6 +23,7 @@ from ..solvers.rigid_motion import rigid_motions
 from ..solvers.sequential.contact_phase import AT_SEARCH, begin, finish
 from ..solvers.sequential.solver import SequentialSolver
 from ..state import RigidMotion, State
+from .flight import fly
 from .forces import SoftForces
 from .schemes import SCHEMES
 from .simplified import add_spring_damping, kang_change, mesit_change, stiffness_at_vertices

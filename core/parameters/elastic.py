@@ -93,7 +93,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         label="Particle Radius",
         tooltip="Radius of spheres around the points of a lattice, as a share of a cell's edge, which keep apart "
         "so that a fast one does not collapse (Kurmaly and Wu 2021). Larger holds better; 0 is none, 0.4 is enough. "
-        "Not with the methods Automatic, Explicit and Implicit",
+        "Not with the method Soft Pressure",
         bodies=("TRUSS", "FLAT_TRUSS"),
         default=0.0,
         unit="of a cell",

@@ -14,7 +14,7 @@ FRAMES, SETTINGS_HEADING, BODIES, FOUND, FLIGHT = (
     "4.1: rigid bodies by Euler-Cromer",
 )  # fmt: skip
 DEPENDS = (
-    "core/papers/*.py", "core/papers/particles/*.py", "core/solvers/sequential/*.py", "core/bodies/rigid/flight.py",
+    "core/papers/*.py", "core/papers/particles/*.py", "core/solvers/sequential/*.py",
     "experiments/parts.py",
 )  # fmt: skip
 COLOUR = (BLUE, GREEN, ORANGE, (0.6, 0.3, 0.65))

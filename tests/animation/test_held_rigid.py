@@ -8,7 +8,6 @@ from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, Worl
 from validation import validated
 
 RATE = 24.0
-#: Impulses alone, coupled implicit steps, explicit steps.
 each_solver = pytest.mark.parametrize("solver", ["EXPLICIT"])
 
 

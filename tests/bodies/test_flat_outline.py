@@ -87,8 +87,8 @@ def test_bending_costs_half_of_modulus_times_depth_times_curvature_squared():
     x = np.repeat(shapes.upright(bent), 2, axis=0) + np.tile([half, -half], (len(strip), 1))
     at_corner = np.isin(model.hinges.points[:, 0] // 2, [0, count, count + 1, 2 * count + 1])
     hinges = model.hinges._replace(stiffness=np.where(at_corner, 1e-12, 1.0) * model.hinges.stiffness)
-    turned, force, energy = np.zeros((len(hinges.sharp), 18)), np.zeros((len(hinges.points), 4, 3)), np.zeros(1)
-    evaluate_bend(x, hinges, model.chunks, turned, force, energy)
+    force, energy = np.zeros((len(hinges.points), 4, 3)), np.zeros(1)
+    evaluate_bend(x, hinges, model.chunks, force, energy)
     each = 3.0 * 0.2 * (2.0 * np.sin(0.5 * step / radius)) ** 2 / (2.0 * step)
     # the upper chords are shorter by `apart` / R
     assert energy[0] == pytest.approx(2 * (count - 1) * each, rel=3 * apart / radius)

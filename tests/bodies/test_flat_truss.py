@@ -33,8 +33,8 @@ def truss_world(
 def elastic_energy(model, x):
     """Of the springs [J]."""
     energy = np.zeros(len(model.chunks.body))
-    tension, block = np.zeros(len(model.edges.points)), np.zeros((len(model.edges.points), 4))
-    evaluate_stretch(x, model.edges, model.chunks, tension, block, energy)
+    tension = np.zeros(len(model.edges.points))
+    evaluate_stretch(x, model.edges, model.chunks, tension, energy)
     return energy.sum()
 
 

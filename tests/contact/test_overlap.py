@@ -3,15 +3,14 @@
 import contact_reference as reference
 import numpy as np
 import pytest
-from softpressure_ext.core.contact.broad_phase.search import ContactSearch
-from softpressure_ext.core.contact.contacts import Contacts
 from softpressure_ext.core.contact.kept_distance import RECOVERY_SHARE
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
+from softpressure_ext.core.contact.untangle.crossings import Crossings
 
 
 def untangled(model, x=None):
-    search = ContactSearch(model)
-    return search, search.untangle(model.rest_positions if x is None else x)
+    crossings = Crossings(model)
+    return crossings, crossings.find(model.rest_positions if x is None else x)
 
 
 def as_set(overlaps):
@@ -80,9 +79,9 @@ def test_nothing_is_wrong_with_bodies_wholly_inside_or_apart():
         [reference.icosphere(2, 0.5), reference.icosphere(2, 1.0), reference.icosphere(2, 1.0, (5, 0, 0))],
         [reference.box(9.0), reference.plane(4.0, -1.001)],
     )
-    search, overlaps = untangled(model)
+    crossings, overlaps = untangled(model)
     assert len(overlaps.pairs) == 0 and overlaps.crossing_triangle_count == 0
-    assert len(search.wrong_side_pairs) == 0
+    assert len(crossings.pairs) == 0
 
 
 def test_a_spike_inside_a_ball_is_wrong_although_no_edge_of_the_ball_is_cut():
@@ -136,37 +135,34 @@ def test_random_pairs_of_dented_balls(seed):
 def test_a_listed_point_has_one_row_however_deep_and_is_let_go_outside():
     ball = reference.icosphere(2, 0.5, (0.1, 0.2, 0.23))
     model = reference.model_of([ball], [reference.plane(2.0)], thickness=0.001)
-    search, overlaps = untangled(model)
+    crossings, overlaps = untangled(model)
     n = model.vertex_count
     wrong = set(overlaps.pairs[:, 0].tolist())
     assert wrong == set(np.flatnonzero(ball[0][:, 2] < 0).tolist())
-    contacts = Contacts(n)
     x = model.rest_positions.copy()
     for lift in (0.0, 0.1, 0.2, 0.3):
         x[:n] = ball[0] + [0.0, 0.0, lift]
-        search.search(x, np.array([0.001, 0.0]), contacts)
+        contacts = crossings.gaps(x)
         evaluate_gaps(x, contacts, model.surfaces)
         rows = np.flatnonzero(contacts.side[: contacts.edge_start] == -1)
         behind = [p for p in sorted(wrong) if x[p, 2] < RECOVERY_SHARE * 0.002]
         np.testing.assert_array_equal(contacts.points[rows, 0], behind)
         np.testing.assert_allclose(contacts.gap[rows], x[behind, 2], atol=1e-14)
         np.testing.assert_allclose(contacts.normal[rows], np.tile([0.0, 0.0, 1.0], (len(rows), 1)), atol=1e-14)
-        np.testing.assert_array_equal(search.wrong_side_pairs[:, 0], behind)
-        ordinary = np.flatnonzero(contacts.side[: contacts.edge_start] == 1)
-        assert not set(contacts.points[ordinary, 0].tolist()) & set(behind)
-    assert len(search.wrong_side_pairs) == 0
+        np.testing.assert_array_equal(crossings.pairs[:, 0], behind)
+        assert contacts.count == len(rows)
+    assert len(crossings.pairs) == 0
 
 
 def test_the_signed_gap_passes_through_zero_smoothly():
     # one vertex of a ball goes out through an edge and a corner of the other
     ball, other = reference.icosphere(1), reference.icosphere(1, 1.0, (0.0, 0.0, 1.7))
     model = reference.model_of([other, ball])
-    search, overlaps = untangled(model)
+    crossings, overlaps = untangled(model)
     lowest = int(np.argmin(other[0][:, 2]))
     assert (lowest, 1) in as_set(overlaps)
-    contacts = Contacts()
     x = model.rest_positions.copy()
-    search.search(x, np.array([1.0, 0.0]), contacts)
+    contacts = crossings.gaps(x)
     row = next(k for k in range(contacts.count) if contacts.side[k] == -1 and contacts.points[k, 0] == lowest)
     target = x[contacts.points[row, 1]]
     gaps = []
@@ -185,10 +181,9 @@ def test_the_signed_gap_passes_through_zero_smoothly():
 def test_both_balls_are_sent_apart_even_by_points_beyond_the_other_centre(deep):
     axis = np.array([0.6, 0.64, 0.48])
     model = reference.model_of([reference.icosphere(3), reference.icosphere(3, 1.0, deep * axis)], thickness=0.01)
-    search, overlaps = untangled(model)
-    contacts = Contacts()
+    crossings, overlaps = untangled(model)
     x = model.rest_positions
-    search.search(x, np.zeros(2), contacts)
+    contacts = crossings.gaps(x)
     evaluate_gaps(x, contacts, model.surfaces)
     rows = np.flatnonzero(contacts.side[: contacts.edge_start] == -1)
     assert len(rows) == len(overlaps.pairs) > 10
@@ -204,13 +199,12 @@ def test_both_balls_are_sent_apart_even_by_points_beyond_the_other_centre(deep):
 def test_a_loop_of_pushes_along_the_normals_frees_two_crossed_balls():
     a, b = reference.icosphere(2), reference.icosphere(2, 0.6, (1.2, 0.1, 0.2))
     model = reference.model_of([a, b], thickness=0.001)
-    search, overlaps = untangled(model)
+    crossings, overlaps = untangled(model)
     assert overlaps.crossing_triangle_count > 20
-    contacts = Contacts()
     x = model.rest_positions.copy()
     for _ in range(200):
-        search.search(x, np.full(2, 0.001), contacts)
-        if not len(search.wrong_side_pairs):
+        contacts = crossings.gaps(x)
+        if not len(crossings.pairs):
             break
         evaluate_gaps(x, contacts, model.surfaces)
         push = np.zeros((2, 3))
@@ -220,6 +214,6 @@ def test_a_loop_of_pushes_along_the_normals_frees_two_crossed_balls():
             push[second] -= contacts.normal[row]
         push /= max(np.linalg.norm(push, axis=1).max(), 1e-12)
         x += 0.01 * push[model.point_body]
-    assert len(search.wrong_side_pairs) == 0
+    assert len(crossings.pairs) == 0
     assert not inside((x[model.point_body == 0], a[1]), x[model.point_body == 1]).any()
     assert not inside((x[model.point_body == 1], b[1]), x[model.point_body == 0]).any()

@@ -12,19 +12,14 @@ from force_scene import (
     ROUNDING,
     Scene,
     check_gradient,
-    check_product,
     close,
     gather_bend,
-    hessian_times,
-    smallest_eigenvalue_share,
 )
-from numba import njit
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.bodies import assembly
-from softpressure_ext.core.energy import bend, hinges
+from softpressure_ext.core.energy import bend
 from softpressure_ext.core.energy.hinges import rest_hinges
 from softpressure_ext.core.model import Chunks
-from softpressure_ext.core.simd import lane, load3
 from validation import validated
 
 #: Scatter of the vertices [m], on edges of 0.06 m: bent a little, and crumpled with many triangles turned over.
@@ -41,26 +36,11 @@ def scene(request, monkeypatch):
 
 
 def bend_terms(skin, x):
-    """Energy [J], force on the vertices [N], and what the Hessian needs; `skin` has hinges and chunks."""
+    """Energy [J] and force on the vertices [N]; `skin` has hinges and chunks."""
     found = skin.hinges
-    turn, on_hinge = np.zeros((len(found.sharp), 18)), np.zeros((len(found.points), 4, 3))
-    energy = np.zeros(len(skin.chunks.body))
-    bend.evaluate_bend(x, found, skin.chunks, turn, on_hinge, energy)
-    return energy.sum(), gather_bend(found, on_hinge), turn
-
-
-def bend_times(skin, turn, p):
-    """Hessian times p, by the kernels that the conjugate gradients call."""
-    pulled = np.zeros((len(turn), 4, 3))
-    for place in range(len(turn)):
-        bend.sharp_product(place, p, skin.hinges, turn, pulled)
-    return np.array([_row_of_product(i, p, skin.hinges, pulled) for i in range(len(p))])
-
-
-@njit
-def _row_of_product(i, p, hinges, pulled):
-    row = bend.bend_product(i, load3(p, 3 * i), p, hinges, pulled)
-    return lane(row, 0), lane(row, 1), lane(row, 2)
+    on_hinge, energy = np.zeros((len(found.points), 4, 3)), np.zeros(len(skin.chunks.body))
+    bend.evaluate_bend(x, found, skin.chunks, on_hinge, energy)
+    return energy.sum(), gather_bend(found, on_hinge)
 
 
 def open_skin(x, triangles, modulus=0.03):
@@ -74,9 +54,9 @@ def open_skin(x, triangles, modulus=0.03):
 
 def hinge_energies(skin, x):
     """Energy of each hinge [J]."""
-    turn, on_hinge = np.zeros((len(skin.hinges.sharp), 18)), np.zeros((len(skin.hinges.points), 4, 3))
+    on_hinge = np.zeros((len(skin.hinges.points), 4, 3))
     energy = np.zeros(len(skin.chunks.body))
-    bend.evaluate_bend(x, skin.hinges, skin.chunks, turn, on_hinge, energy)
+    bend.evaluate_bend(x, skin.hinges, skin.chunks, on_hinge, energy)
     return energy
 
 
@@ -92,11 +72,10 @@ def test_hinges_follow_the_rest_mesh(scene):
     ours = {tuple(sorted(p[:2])): number for number, p in enumerate(model.hinges.points.tolist())}
     for k, (x, triangles) in enumerate(scene.meshes):
         place = model.point_of_vertex[first : first + len(x)]
-        points, weights, bends, scales, constants, sharp = reference.hinges(x, triangles, BEND[k])
+        points, weights, bends, scales, constants, _ = reference.hinges(x, triangles, BEND[k])
         number = [ours[tuple(sorted(place[pair].tolist()))] for pair in points[:, :2]]
         close(model.hinges.rest_bend[number], bends, ROUNDING)
         close(model.hinges.stiffness[number], constants, ROUNDING)
-        np.testing.assert_array_equal(model.hinges.sharp_place[number] >= 0, sharp)
         for h, hinge, weight, scale in zip(number, place[points], weights, scales, strict=True):
             # the builder's numbering may run the edge the other way, which swaps the triangles too
             slots = [model.hinges.points[h].tolist().index(i) for i in hinge]
@@ -104,8 +83,6 @@ def test_hinges_follow_the_rest_mesh(scene):
             close(model.hinges.normal_scale[h, [slots[2] - 2, slots[3] - 2]], scale, ROUNDING)
         first, count = first + len(x), count + len(points)
     assert count == len(model.hinges.points)
-    np.testing.assert_array_equal(np.flatnonzero(model.hinges.sharp_place >= 0), model.hinges.sharp)
-    assert 0 < len(model.hinges.sharp) < count  # some of each
     assert model.hinges.rest_bend.min() < 0.0 < model.hinges.rest_bend.max()  # ridges and valleys
 
 
@@ -116,21 +93,12 @@ def test_bend_equals_its_twin(scene, scatter):
         place = scene.model.point_of_vertex[first : first + len(rest)]
         expected.append(reference.bend(x[place], *reference.hinges(rest, triangles, BEND[k])))
         first += len(rest)
-    energy, force, turn = bend_terms(scene.model, x)
+    energy, force = bend_terms(scene.model, x)
     validated(
         "energy of bending", room="energy", measured=energy, expected=sum(e for e, _, _ in expected), unit="J",
         rel=ROUNDING, source="hinges one by one in plain numpy", reason="rounding",
     )  # fmt: skip
     close(force, scene.inner([f for _, f, _ in expected]), ROUNDING)
-    p = scene.direction()
-    hessian = scene.joined([h for _, _, h in expected])
-    times = np.einsum("iajb,jb->ia", hessian, p)
-    close(bend_times(scene.model, turn, p), times, ROUNDING)
-    product, curvature, _ = hessian_times(scene.model, p, sharp_turn=turn)
-    close(product, times, ROUNDING)
-    assert curvature == pytest.approx(np.vdot(p, times), rel=ROUNDING)
-    # bent and crumpled skins alike, no direction is downhill
-    assert smallest_eigenvalue_share(hessian) > -1e-12
 
 
 # --- finite differences -------------------------------------------------------------------------------------------
@@ -138,35 +106,20 @@ def test_bend_equals_its_twin(scene, scatter):
 
 @pytest.mark.parametrize("scatter", SCATTER)
 def test_bend_force_is_minus_the_gradient(scene, scatter):
-    check_gradient(lambda x: bend_terms(scene.model, x)[:2], scattered(scene, scatter), scene.direction())
+    check_gradient(lambda x: bend_terms(scene.model, x), scattered(scene, scatter), scene.direction())
 
 
-@pytest.mark.parametrize("sharp", [0.2, 0.4])
-def test_hinges_in_fours_are_those_one_by_one(monkeypatch, sharp):
+def test_hinges_in_fours_are_those_one_by_one(monkeypatch):
     monkeypatch.setattr(assembly, "CHUNK_SIZE", CHUNK_SIZE)
-    monkeypatch.setattr(hinges, "SHARP", sharp)
-    scene = Scene(1)  # ends of chunks leave one to three hinges over, and fours hold sharp and flat ones
+    scene = Scene(1)  # ends of chunks leave one to three hinges over
     found, x = scene.model.hinges, scattered(scene, SCATTER[1])
-    assert 0 < len(found.sharp) < len(found.points)
     assert len(set(np.diff(scene.model.chunks.hinge_start) % 4)) > 1
-    turn, force, energy = np.zeros((len(found.sharp), 18)), np.zeros((len(found.points), 4, 3)), 0.0
+    force, energy = np.zeros((len(found.points), 4, 3)), 0.0
     for h in range(len(found.points)):
-        energy += bend.hinge_energy(h, x, found, turn, force)
-    by_four, on_vertices, turn_by_four = bend_terms(scene.model, x)
+        energy += bend.hinge_energy(h, x, found, force)
+    by_four, on_vertices = bend_terms(scene.model, x)
     assert by_four == pytest.approx(energy, rel=ROUNDING)
     close(on_vertices, gather_bend(found, force), ROUNDING)
-    close(turn_by_four, turn, ROUNDING)
-
-
-@pytest.mark.parametrize("angle", [0.0, 2.0])
-def test_bend_hessian_of_sharp_hinges_is_exact_in_the_rest_shape_however_turned(monkeypatch, angle):
-    # Gauss and Newton leave out what is proportional to b - c m, and a turned rest shape has none
-    monkeypatch.setattr(hinges, "SHARP", -1.0)
-    scene = Scene(0)
-    x = scene.model.rest_positions @ shapes.rotation((1.0, -2.0, 0.5), angle).T + [0.3, 0.0, -0.2]
-    model = scene.model
-    turn = bend_terms(model, x)[2]
-    check_product(lambda y: bend_terms(model, y)[1], lambda p: bend_times(model, turn, p), x, scene.direction())
 
 
 @pytest.mark.parametrize("scatter", [0.0, *SCATTER])
@@ -177,13 +130,13 @@ def test_bend_of_a_skin_flat_at_rest_is_quadratic(scatter):
     rest = rest @ shapes.rotation((1.0, 1.0, 0.3), 0.7).T
     skin = open_skin(rest, triangles)
     x, p = rest + rng.normal(0, scatter, rest.shape), rng.normal(0, 0.1, rest.shape)
-    energy, force, turn = bend_terms(skin, x)
+    energy, force = bend_terms(skin, x)
     assert np.abs(skin.hinges.rest_bend).max() < 1e-15  # [m]; edges are 0.06 m long
-    # no term of third order: steps of any length follow the same Hessian, in any state
-    farther, pulled, _ = bend_terms(skin, x + p)
-    times = bend_times(skin, turn, p)
-    close(times, force - pulled, ROUNDING)
-    assert farther == pytest.approx(energy - np.vdot(force, p) + 0.5 * np.vdot(p, times), rel=ROUNDING)
+    # no term of third order: the force is linear in the positions, in any state
+    farther, pulled = bend_terms(skin, x + p)
+    back = bend_terms(skin, x - p)[1]
+    close(back - force, force - pulled, ROUNDING)
+    assert farther == pytest.approx(energy - 0.5 * np.vdot(force + pulled, p), rel=ROUNDING)
     assert energy == pytest.approx(-0.5 * np.vdot(force, x), rel=1e-9, abs=1e-15)
 
 
@@ -194,7 +147,7 @@ def test_the_rest_shape_is_free_of_force(scene):
     hinges = scene.model.hinges
     # each hinge holds k c against itself; what is left are roundings of its sums
     held = np.abs(hinges.stiffness * hinges.rest_bend * np.abs(hinges.weight).max(axis=1)).max()
-    energy, force, _ = bend_terms(scene.model, scene.model.rest_positions)
+    energy, force = bend_terms(scene.model, scene.model.rest_positions)
     assert held > 1.0
     assert np.abs(force).max() < ROUNDING * held
     assert 0.0 <= energy < ROUNDING**2 * (hinges.stiffness * hinges.rest_bend**2).sum()
@@ -202,9 +155,9 @@ def test_the_rest_shape_is_free_of_force(scene):
 
 def test_bending_is_invariant_under_rigid_motion(scene):
     model, x = scene.model, scattered(scene, 0.02)
-    energy, force, _ = bend_terms(model, x)
+    energy, force = bend_terms(model, x)
     turn = shapes.rotation((0.3, -1.0, 2.0), 2.5)
-    turned_energy, turned_force, _ = bend_terms(model, x @ turn.T + [0.1, -0.2, 0.4])
+    turned_energy, turned_force = bend_terms(model, x @ turn.T + [0.1, -0.2, 0.4])
     assert turned_energy == pytest.approx(energy, rel=ROUNDING)
     close(turned_force, force @ turn.T, ROUNDING)
     for body in range(2):
@@ -212,7 +165,7 @@ def test_bending_is_invariant_under_rigid_motion(scene):
         size = np.abs(force[own]).sum()
         assert np.abs(force[own].sum(axis=0)).max() < ROUNDING * size
         assert np.abs(np.cross(x[own], force[own]).sum(axis=0)).max() < ROUNDING * size
-    far_energy, far_force, _ = bend_terms(model, x + [1000.0, -700.0, 300.0])
+    far_energy, far_force = bend_terms(model, x + [1000.0, -700.0, 300.0])
     # positions are rounded to 1e-13 m, edges of 0.05 m to 2e-12 of themselves
     assert far_energy == pytest.approx(energy, rel=1e-10)
     close(far_force, force, 1e-9)
@@ -252,7 +205,7 @@ def test_the_energy_of_small_angles_is_their_square(size):
     # Grinspun et al. 2003: 3 B edge^2 / area (a - a0)^2 / 2
     constant = 3.0 * 0.03 * EDGE**2 / (0.5 * EDGE * sum(HEIGHTS))
     for rest, angle in size * np.array([[0.0, 1.0], [0.5, -0.2], [-1.0, -0.4], [1.0, 0.9]]):
-        energy, _, _ = bend_terms(open_skin(pair_at(rest), PAIR), pair_at(angle))
+        energy, _ = bend_terms(open_skin(pair_at(rest), PAIR), pair_at(angle))
         # the sines' next term, squared: (a^2 + a a0 + a0^2) / 12
         off = (angle**2 + angle * rest + rest**2) / 12.0
         assert energy == pytest.approx(0.5 * constant * (angle - rest) ** 2, rel=1.1 * off)
@@ -269,7 +222,7 @@ def test_the_energy_of_a_sphere_is_the_square_of_its_growth(size):
     made = ModelBuilder()
     made.add_membrane("ball", x, triangles, bend_modulus=0.03)
     model = made.build()
-    energy, _, _ = bend_terms(model, size * model.rest_positions)
+    energy, _ = bend_terms(model, size * model.rest_positions)
     points, weights, _, scales, constants, _ = reference.hinges(x, triangles, 0.03)
     bends = np.linalg.norm(np.einsum("hs,hsk->hk", weights, x[points]), axis=1)
     normal2 = np.array([np.sum(reference.unfolded(x[p], s) ** 2) for p, s in zip(points, scales, strict=True)])
@@ -347,7 +300,7 @@ def test_a_triangle_turns_over_without_a_jump(scene):
         def at(share, k=k, middle=middle):
             y = x.copy()
             y[k] = middle + share * (x[k] - middle)
-            return bend_terms(model, y)[:2]
+            return bend_terms(model, y)
 
         energy, force = at(0.0)
         for share in (1e-3, 1e-6, 1e-9):
@@ -370,7 +323,7 @@ def test_two_triangles_fold_through_each_other_without_a_jump(rest):
     limit = k * (2.0 * EDGE + c) * (np.abs(skin.hinges.weight).max() + c / 0.1 * (skin.hinges.normal_scale[0] @ sides))
     jumps = []
     for count in (100, 200):
-        path = [bend_terms(skin, pair_at(angle))[:2] for angle in np.radians(np.linspace(150.0, 210.0, count + 1))]
+        path = [bend_terms(skin, pair_at(angle)) for angle in np.radians(np.linspace(150.0, 210.0, count + 1))]
         energies, forces = (np.array(part) for part in zip(*path, strict=True))
         jumps.append([np.abs(np.diff(energies)).max(), np.abs(np.diff(forces, axis=0)).max()])
         assert np.linalg.norm(forces, axis=2).max() < limit * (1.0 + ROUNDING)

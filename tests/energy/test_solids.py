@@ -1,13 +1,11 @@
-"""Energy, force and Hessian of solids: finite differences, rest, and the stiffness of a bar."""
+"""Energy and force of solids: finite differences, rest, and the stiffness of a bar."""
 
 import numpy as np
 import pytest
 import shapes
 import solid_scene
-from force_scene import DIFFERENCES, ROUNDING, check_gradient, hessian_times
+from force_scene import ROUNDING, check_gradient
 from softpressure_ext.core import State, World
-from softpressure_ext.core.energy.volume import evaluate_tetrahedra
-from softpressure_ext.core.solvers.implicit.preconditioner import stiffness_graph
 from validation import validated
 
 
@@ -54,62 +52,6 @@ def test_forces_keep_momentum_and_angular_momentum():
     scale = np.abs(force).sum()
     assert np.abs(force.sum(axis=0)).max() < ROUNDING * scale
     assert np.abs(np.cross(x, force).sum(axis=0)).max() < ROUNDING * scale
-
-
-def tetrahedra_times(model, gradient, p):
-    return hessian_times(model, p, tetrahedra=model.tetrahedra.points, tetrahedron_gradient=gradient)
-
-
-def test_hessian_product_is_the_change_of_the_force_at_rest():
-    """At rest the term of d2V, which is left out, vanishes."""
-    model = ball_model()
-    x, (_, rng) = model.rest_positions, shaken(model, 0.1)
-    p = rng.standard_normal(x.shape)
-
-    def volumes(at):
-        pressure, gradient = np.zeros(len(model.tetrahedra.points)), np.zeros((len(model.tetrahedra.points), 4, 3))
-        evaluate_tetrahedra(at, model.tetrahedra, pressure, gradient, np.zeros(len(model.chunks.body)))
-        force = np.zeros_like(at)
-        np.add.at(force, model.tetrahedra.points, pressure[:, None, None] * gradient)
-        return force, gradient
-
-    step = 1e-6
-    difference = (volumes(x - step * p)[0] - volumes(x + step * p)[0]) / (2 * step)
-    product, along, _ = tetrahedra_times(model, volumes(x)[1], p)
-    assert np.abs(product - difference).max() < DIFFERENCES * np.abs(product).max()
-    assert along == pytest.approx(np.vdot(p, product), rel=ROUNDING)
-
-
-def test_hessian_is_positive_semi_definite_anywhere():
-    model = ball_model(cell_size=0.4)
-    x, _ = shaken(model, 0.3)
-    gradient = solid_scene.elastic(model, x)[2][1]
-    n = model.vertex_count
-    matrix = np.array([tetrahedra_times(model, gradient, row.reshape(n, 3))[0].ravel() for row in np.eye(3 * n)])
-    assert np.abs(matrix - matrix.T).max() < ROUNDING * np.abs(matrix).max()
-    assert np.linalg.eigvalsh(matrix).min() > -1e-9 * np.abs(matrix).max()
-
-
-def test_the_preconditioner_has_a_third_of_the_trace():
-    model = ball_model(cell_size=0.4)
-    gradient = solid_scene.elastic(model, model.rest_positions)[2][1]
-    n = model.vertex_count
-    full = np.zeros((n, n))
-    for axis in range(3):
-        p = np.zeros((n, 3))
-        for vertex in range(n):
-            p[:] = 0.0
-            p[vertex, axis] = 1.0
-            full[vertex] += tetrahedra_times(model, gradient, p)[0][:, axis] / 3.0
-    springs = ball_model(cell_size=0.4, kind="TRUSS", modulus=2e4 / 1.3 * 1.25)  # the same mu
-    graphs = []
-    for each in (model, springs):
-        start, other, weight = stiffness_graph(each)
-        dense = np.zeros((n, n))
-        dense[np.repeat(np.arange(n), np.diff(start)), other] = weight
-        graphs.append(dense)
-    off = ~np.eye(n, dtype=bool)
-    assert np.abs((graphs[0] - graphs[1] + full)[off]).max() < ROUNDING * np.abs(full).max()
 
 
 @pytest.mark.parametrize(("kind", "ratio"), [("TRUSS", 0.25), ("SOLID", 0.25), ("SOLID", 0.4)])

@@ -5,7 +5,7 @@ import pytest
 import shapes
 from scenes import Ball, add_ball, centre, momentum, velocity
 from softpressure_ext.core import MethodOptions, ModelBuilder, World
-from softpressure_ext.core.contact.inverse_mass import InverseMass
+from softpressure_ext.core.papers.flight import InverseMass
 from softpressure_ext.core.papers.particle_contacts import respond
 from softpressure_ext.core.papers.particles.feature_tests import NUMBERS
 

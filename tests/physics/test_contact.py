@@ -7,13 +7,13 @@ from contact_reference import inside
 from rigid_scene import block
 from scenes import Ball, add_ball, gas_law_error, momentum, moved_mass
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.untangle.crossings import Crossings
 from softpressure_ext.core.energy.mechanical import mechanical_energy
 
 
 def crossing_triangles(world):
     """Triangles of all bodies that cross another body's surface now, or their own where they may touch themselves."""
-    return ContactSearch(world.model).untangle(world.save().positions).crossing_triangle_count
+    return Crossings(world.model).find(world.save().positions).crossing_triangle_count
 
 
 def shape(world, body):

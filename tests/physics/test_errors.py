@@ -9,7 +9,7 @@ from softpressure_ext.core import DivergenceError, MeshError, ModelBuilder, Para
 X, T = shapes.icosphere(1, 0.2)
 
 
-def test_divergence_names_frame_body_and_substep_and_keeps_the_last_good_frame(monkeypatch):
+def test_divergence_names_frame_and_body_and_keeps_the_last_good_frame(monkeypatch):
     world = ball_world(subdivisions=2, substeps=4)
     for _ in range(3):
         world.advance_frame()
@@ -24,9 +24,7 @@ def test_divergence_names_frame_body_and_substep_and_keeps_the_last_good_frame(m
             after.positions[5] = np.nan
 
     monkeypatch.setattr(world._solver, "step", broken)
-    with pytest.raises(
-        DivergenceError, match=r"^ball: the motion is not finite in frame 4, substep 3 of 4\. Raise the"
-    ):
+    with pytest.raises(DivergenceError, match=r"^ball: the motion is not finite in frame 4\. Look for extreme"):
         world.advance_frame()
     assert world.frame == 3
     assert (world.positions(0) == before).all() and (world.velocities(0) == speeds).all()

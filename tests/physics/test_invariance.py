@@ -28,8 +28,7 @@ def thrown_ball(turn=None, shift=(0.0, 0.0, 0.0)):
 def test_a_kilometre_away():
     here, there = path_of(thrown_ball(), 40), path_of(thrown_ball(shift=(1000.0, -700.0, 300.0)), 40)
     away = np.abs(there - (1000.0, -700.0, 300.0) - here)
-    # Positions are rounded to 1e-13 m there. Where that decides whether one more Newton step is taken, paths differ
-    # by what the step is worth: a micrometre in flight, 2 mm/s of the metre per second after the impact.
+    # positions are rounded to 1e-13 m there, which the impact may enlarge
     assert away[:8].max() < 1e-6 and away.max() < 0.003
 
 
@@ -37,8 +36,7 @@ def test_turned():
     turn = shapes.rotation((1.0, 2.0, -0.5), 2.0)
     here, there = path_of(thrown_ball(), 40), path_of(thrown_ball(turn), 40)
     away = np.abs(there @ turn - here)
-    # Vertices are numbered along another curve, so the preconditioner differs and Newton stops elsewhere within its
-    # tolerance: as above.
+    # vertices are numbered along another curve, so contacts are answered in another order: as above
     assert away[:8].max() < 1e-6 and away.max() < 0.003
 
 
@@ -57,8 +55,9 @@ def test_scaled_sixteen_times():
         world = World(builder.build(), frame_rate=60.0 / pace, substeps=4, threads=1, solver="EXPLICIT")
         return path_of(world, 40) / scale
 
-    # all powers of two, so that even the roundings are the same
-    np.testing.assert_array_equal(run(16.0), run(1.0))
+    away = np.abs(run(16.0) - run(1.0))
+    # all powers of two, so that even the roundings are the same in flight; losses act 240 times a second at any scale
+    assert away[:8].max() < 1e-15 and away.max() < 0.005
 
 
 def two_balls(threads, subdivisions=3):

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
-from softpressure_ext.core.contact.inverse_mass import InverseMass
+from softpressure_ext.core.papers.flight import InverseMass
 
 
 def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None, self_collision=False):

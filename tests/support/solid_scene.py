@@ -24,11 +24,11 @@ def model_of(mesh, **options):
 
 
 def elastic(model, x):
-    """Energy [J] of springs and tetrahedra at x, force [N] on every vertex, and what the Hessian product needs."""
+    """Energy [J] of springs and tetrahedra at x, force [N] on every vertex, and the gradients of the volumes."""
     edges, tetrahedra = model.edges, model.tetrahedra
-    tension, block = np.zeros(len(edges.points)), np.zeros((len(edges.points), 4))
+    tension = np.zeros(len(edges.points))
     energy = np.zeros(len(model.chunks.body))
-    evaluate_stretch(x, edges, model.chunks, tension, block, energy)
+    evaluate_stretch(x, edges, model.chunks, tension, energy)
     pressure, gradient = np.zeros(len(tetrahedra.points)), np.zeros((len(tetrahedra.points), 4, 3))
     evaluate_tetrahedra(x, tetrahedra, pressure, gradient, energy)
     force = [

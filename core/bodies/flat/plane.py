@@ -50,9 +50,6 @@ class Planes:
         flat = model.flat
         self.any = len(flat.pairs) > 0
         self._pairs, self._normal = flat.pairs, flat.pair_normal
-        self._bodies = np.flatnonzero(flat.depth > 0.0)
-        self._body_normal = flat.normal[self._bodies]
-        self._first = model.body_point_start[self._bodies]
 
     def hold(self, rows: FloatArray) -> None:
         """P of moves, forces or velocities of the unknowns or of all points, in place."""
@@ -63,19 +60,6 @@ class Planes:
         """P of the displacements from `start` to x [m], all points, in place."""
         if self.any:
             hold_moves_in_plane(self._pairs, self._normal, start, x)
-
-    def centre(self, x: FloatArray, origin: FloatArray) -> None:
-        """Put the origins of the flat bodies, of one row per body [m], into their planes; x of all points."""
-        if self.any:
-            origin[self._bodies] = 0.5 * (x[self._first] + x[self._first + 1])
-
-    def hold_momenta(self, momenta: FloatArray) -> None:
-        """Remove momentum along the normals, and angular momentum across them, from rows of six numbers per body."""
-        if self.any:
-            n, rows = self._body_normal, momenta[self._bodies]
-            rows[:, :3] -= np.einsum("bi,bi,bj->bj", rows[:, :3], n, n)
-            rows[:, 3:] = np.einsum("bi,bi,bj->bj", rows[:, 3:], n, n)
-            momenta[self._bodies] = rows
 
 
 def moved_within(model: Model, membrane: int, start: FloatArray, moved: FloatArray) -> FloatArray:

@@ -7,17 +7,14 @@ only if it is within reach) and sorted, so it does not depend on the trees.
 import numpy as np
 from numpy.typing import NDArray
 
-from ...inside_out import is_inside_out
 from ...model import Model
 from ..contacts import Contacts
-from ..untangle.overlap import NO_BODIES, Overlaps, find_overlaps
+from ..untangle.overlap import Overlaps, find_overlaps
 from ..untangle.recovery import WrongSide
-from ..untangle.self_overlap import self_wrong_side
 from .body_pairs import BodyPairs, any_moved, fit_bodies
 from .box_tree import build_trees
 from .edge_edge import rim_normals, without_rims, write_edges
 from .pair_search import WALK_SIZE, Features, find_pairs, sort_pairs
-from .self_contact import SelfPairs
 from .vertex_triangle import write_contacts
 
 FloatArray = NDArray[np.float64]
@@ -51,10 +48,6 @@ class ContactSearch:
         self._first_of_edge = np.zeros(len(surfaces.edges) + 1, np.int64)
         self._rim = rim_normals(model)
         self._wrong = WrongSide(model)
-        self._own = SelfPairs(model, self._trees, self._features)
-        if not among_moving:
-            self._own.bodies = self._own.bodies[:0]
-        self._suspended = np.zeros(body_count, bool)
 
     @property
     def reach(self) -> FloatArray:
@@ -71,21 +64,6 @@ class ContactSearch:
         """Side of each pair's triangles on which the point belongs: +1 that of their normals, else -1."""
         return self._wrong.facing
 
-    @property
-    def crossing_bodies(self) -> NDArray[np.int32]:
-        """Skins with listed points on the wrong side of their own surface, ascending."""
-        return np.unique(self._wrong.body[self._wrong.own])
-
-    @property
-    def suspended(self) -> NDArray[np.int32]:
-        """Bodies that started inside out or too near to themselves: no self-contact until they are clear."""
-        return np.flatnonzero(self._suspended).astype(np.int32)
-
-    def suspend(self, bodies: NDArray[np.int32]) -> None:
-        """Set `suspended`."""
-        self._suspended[:] = False
-        self._suspended[bodies] = True
-
     def list_wrong_side(self, pairs: NDArray[np.int32], facing: NDArray[np.int8]) -> None:
         """Set the (point, body) pairs, shape (n, 2), whose point lies behind the body's surface, and their facing.
 
@@ -95,45 +73,9 @@ class ContactSearch:
         if len(pairs) or len(self._wrong):
             self._wrong.set(pairs, facing)
 
-    def wrong_side(self) -> NDArray[np.int32]:
-        """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3), as a state keeps them.
-
-        Facing 0: a point of a body whose self-contact is suspended.
-        """
-        if not len(self._wrong) and not np.count_nonzero(self._suspended):
-            return np.zeros((0, 3), np.int32)
-        own = self.suspended
-        bodies = np.stack([self._model.body_point_start[own], own, np.zeros_like(own)], axis=1)
-        listed = np.concatenate([self.wrong_side_pairs, self.wrong_side_facing[:, None]], axis=1)
-        return np.concatenate([listed, bodies]).astype(np.int32)
-
-    def relist(self, wrong_side: NDArray[np.int32]) -> None:
-        """Set the list of points on the wrong side, and the suspended bodies, from a state."""
-        own = wrong_side[:, 2] == 0
-        self.list_wrong_side(wrong_side[~own, :2], wrong_side[~own, 2].astype(np.int8))
-        self.suspend(wrong_side[own, 1])
-
-    def untangle(self, x: FloatArray, kept: NDArray[np.int32] = NO_BODIES) -> Overlaps:
-        """Find bodies that cross each other or themselves at x, and list the points on the wrong side.
-
-        Suspends self-contact where a body is inside out, or too near to itself without a point on the wrong side.
-        Meant for the start of a run: it costs about as much as a hundred searches. The result is for reports.
-        `kept`: bodies whose crossings with themselves do not count.
-        """
-        bodies = np.setdiff1d(self._own.bodies, kept)
-        overlaps = find_overlaps(self._model, self._trees, x, bodies)
-        pairs, facing = [overlaps.pairs], [overlaps.facing]
-        waiting = []
-        for body in bodies.tolist():
-            points, side = self_wrong_side(self._model, self._trees, x, body)
-            if is_inside_out(self._model, x, body) or (len(points) == 0 and self._own.touches(x, body)):
-                waiting.append(body)
-            else:
-                pairs.append(np.stack([points, np.full_like(points, body)], axis=1))
-                facing.append(side)
-        self._wrong.set(np.concatenate(pairs), np.concatenate(facing))
-        self.suspend(np.array(waiting, np.int32))
-        return overlaps
+    def overlaps(self, x: FloatArray) -> Overlaps:
+        """Find bodies that cross each other at x [m]; it costs about as much as a hundred searches."""
+        return find_overlaps(self._model, self._trees, x)
 
     def search(
         self,
@@ -160,15 +102,12 @@ class ContactSearch:
         partners = BodyPairs.of(
             self._body_box, self._margin, model.moving_count, among_moving=self._among_moving, ignores=model.ignores
         )
-        if not len(partners.other) and not len(self._wrong) and not len(self._own.bodies):
+        if not len(partners.other) and not len(self._wrong):
             contacts.clear()
             return
         self._active[:] = partners.bodies
         self._active[self._wrong.body] = 1
-        self._active[self._own.bodies] = 1
         trees.refit(x, surfaces.triangles, self._active)
-        for body in self.suspended:
-            self._suspended[body] = self._own.touches(x, body)
         if len(self._wrong):
             self._wrong.release(x, trees)
         while True:
@@ -179,11 +118,9 @@ class ContactSearch:
             if count <= len(self._found):
                 break
             self._found = np.zeros((count + count // 2, 3), np.int32)
-        own = self._own.bodies[~self._suspended[self._own.bodies]]
-        own_points, own_edges = self._own.find(x, self._reach, own, self.crossing_bodies)
         are_edges, pairs = self._found[:count, 0] == 1, self._found[:count, 1:]
-        points = wrong.replace(np.concatenate([pairs[~are_edges], own_points]))
-        edges = without_rims(np.concatenate([pairs[are_edges], own_edges]), self._rim)
+        points = wrong.replace(pairs[~are_edges])
+        edges = without_rims(pairs[are_edges], self._rim)
         contacts.count = contacts.edge_start = len(points)
         contacts.reserve(len(points) + len(edges))
         ordered = np.empty_like(points)
@@ -197,8 +134,6 @@ class ContactSearch:
         ordered = np.empty_like(edges)
         sort_pairs(edges, self._first_of_edge, ordered)
         write_edges(model, x, ordered, wrong, contacts)
-        if len(own_points) or len(own_edges):
-            self._own.set_own_rows(contacts)
         self._wrong.set_planes(x, contacts)
 
     def forget(self) -> None:

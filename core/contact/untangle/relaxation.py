@@ -19,9 +19,8 @@ from ...bodies.rigid.motion import place_points
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import STAYS, State
 from ...tiny import TINY
-from ..broad_phase.search import ContactSearch
 from ..contacts import WRONG_SIDE, Contacts
-from ..narrow_phase.vertex_triangle import evaluate_gaps
+from .crossings import Crossings
 
 #: Passes at most, and those in which the number of points on the wrong side must fall.
 PASSES, PATIENCE = 200, 20
@@ -39,8 +38,7 @@ class Relaxation:
     """Moves the crossing bodies of one model; bodies with pins, held ones and colliders stay."""
 
     def __init__(self, model: Model) -> None:
-        self._model, self._search = model, ContactSearch(model)
-        self._contacts = Contacts()
+        self._model, self._crossings = model, Crossings(model)
         self._planes = Planes(model)
         edges, body = model.surfaces.edges, model.surfaces.edge_body
         length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
@@ -66,9 +64,9 @@ class Relaxation:
             before, poses = state.positions.copy(), state.rigid.pose.copy()
             kept = np.unique(tangled[:, 1])
             while True:
-                self._search.relist(listed[(moved & ~(own & np.isin(listed[:, 1], kept))) | waiting])
+                self._crossings.relist(listed[(moved & ~(own & np.isin(listed[:, 1], kept))) | waiting])
                 self._move_apart(state.positions, state.rigid.pose, kept)
-                crossing = self._search.untangle(state.positions, kept).bodies
+                crossing = self._crossings.find(state.positions, kept).bodies
                 failed = np.setdiff1d(crossing[crossing[:, 0] == crossing[:, 1], 0], listed[waiting, 1])
                 if not len(failed):
                     break
@@ -83,12 +81,12 @@ class Relaxation:
 
         `waiting`: bodies whose self-contact was suspended; `tangled`: rows of skins that crossed themselves before.
         """
-        model, search = self._model, self._search
-        overlaps = search.untangle(x)
-        pairs = search.wrong_side_pairs
+        model, crossings = self._model, self._crossings
+        overlaps = crossings.find(x)
+        pairs = crossings.pairs
         owner = model.point_body[pairs[:, 0]]
         others = owner != pairs[:, 1]
-        still = np.intersect1d(waiting, np.union1d(search.suspended, owner[~others]))
+        still = np.intersect1d(waiting, np.union1d(crossings.suspended, owner[~others]))
         rows = [pairs[others]]
         known = set(zip(owner[others].tolist(), pairs[others, 1].tolist(), strict=True))
         for a, b in np.unique(np.sort(overlaps.bodies, axis=1), axis=0).tolist():
@@ -99,9 +97,8 @@ class Relaxation:
                 corners = model.surfaces.triangles[overlaps.crossing_triangles]
                 corners = np.unique(corners[model.point_body[corners[:, 0]] == a])
                 rows.append(before if len(before) else np.stack([corners, np.full_like(corners, a)], axis=1))
-        search.relist(np.zeros((0, 3), np.int32))
-        search.suspend(still)
-        return np.concatenate([np.insert(np.concatenate(rows), 2, STAYS, axis=1), search.wrong_side()]).astype(np.int32)
+        waiting = np.stack([model.body_point_start[still], still, np.zeros_like(still)], axis=1)
+        return np.concatenate([np.insert(np.concatenate(rows), 2, STAYS, axis=1), waiting]).astype(np.int32)
 
     def _allow(self, state: State) -> None:
         """Mark what may move."""
@@ -118,30 +115,31 @@ class Relaxation:
 
         `kept`: bodies that may cross themselves.
         """
-        model, search = self._model, self._search
+        model, crossings = self._model, self._crossings
         least, since, whole = np.inf, 0, True
         further = np.zeros(model.body_count)  # added to the gap aimed at where edges alone still cross [m]
         for number in range(PASSES):
-            search.search(x, further, self._contacts)
-            count = len(search.wrong_side_pairs)
+            contacts = crossings.gaps(x)
+            count = contacts.count
             if count == 0:
-                crossing = search.untangle(x, kept).crossing_triangles
-                if not len(crossing):
+                overlaps = crossings.find(x, kept)
+                if not len(overlaps.crossing_triangles):
                     return
-                crossed = np.unique(model.surfaces.triangle_body[crossing])
+                crossed = np.unique(model.surfaces.triangle_body[overlaps.crossing_triangles])
                 further[crossed] += FURTHER * model.thickness[crossed]
+                contacts = crossings.gaps(x) if len(crossings.pairs) else crossings.gaps_near(x, overlaps)
             if count and count < least:
                 least, since = count, number
             if number - since > PATIENCE:
                 if not whole:
                     return
                 whole, since = False, number
-            rows, push = self._lacking(x, further)
-            own = self._contacts.bodies[rows, 0] == self._contacts.bodies[rows, 1]
-            shift = self._shift_bodies(self._contacts.bodies[rows[~own]], push[~own])
+            rows, push = self._lacking(contacts, further)
+            own = contacts.bodies[rows, 0] == contacts.bodies[rows, 1]
+            shift = self._shift_bodies(contacts.bodies[rows[~own]], push[~own])
             move = shift[model.point_body]
             deforms = own | (not whole)
-            move[: model.vertex_count] += self._move_vertices(rows[deforms], push[deforms])
+            move[: model.vertex_count] += self._move_vertices(contacts, rows[deforms], push[deforms])
             before = x.copy() if self._planes.any else x
             x[: model.moving_point_count] += move[: model.moving_point_count]
             self._planes.hold_moves(before, x)
@@ -149,11 +147,9 @@ class Relaxation:
                 poses[:, :3] += shift[model.membrane_count : model.moving_count]
                 place_points(poses, model.rigid.arm, model.rigid.point_start, x)
 
-    def _lacking(self, x: FloatArray, further: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _lacking(self, contacts: Contacts, further: FloatArray) -> tuple[IntArray, FloatArray]:
         """Rows of points whose gap is too small, and what it lacks along the normal [m], shape (n, 3)."""
-        contacts = self._contacts
-        evaluate_gaps(x, contacts, self._model.surfaces)
-        rows = slice(0, contacts.edge_start)
+        rows = slice(0, contacts.count)
         behind, gap = contacts.side[rows] == WRONG_SIDE, contacts.gap[rows]
         lack = np.where(behind, 1.0, NEAR_SHARE) * contacts.thickness[rows] - gap
         lack += further[contacts.bodies[rows]].min(axis=1)
@@ -178,13 +174,13 @@ class Relaxation:
                 shift[high] -= inverse[high] * way
         return shift
 
-    def _move_vertices(self, rows: IntArray, push: FloatArray) -> FloatArray:
+    def _move_vertices(self, contacts: Contacts, rows: IntArray, push: FloatArray) -> FloatArray:
         """Displacement of each vertex by itself [m], shape (vertex_count, 3), without that of its body."""
         model, count = self._model, self._model.vertex_count
         move, weight = np.zeros((model.point_count, 3)), np.zeros(model.point_count)
         if not len(rows):
             return move[:count]
-        points, weights = self._contacts.points[rows], np.clip(self._contacts.weights[rows], -1.0, 1.0)
+        points, weights = contacts.points[rows], np.clip(contacts.weights[rows], -1.0, 1.0)
         length = np.linalg.norm(push, axis=1, keepdims=True)
         both = self._free[points[:, :2]].all(axis=1, keepdims=True)
         push = push * np.minimum(np.where(both, 0.5, 1.0), self._longest / np.maximum(length, TINY))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...bodies.flat.plane import hold_in_plane
-from ...contact.broad_phase.search import ContactSearch
+from ...contact.untangle.crossings import Crossings
 from ...energy.energies import ModelElements
 from ...errors import ParameterError
 from ...jit import Repeated
@@ -218,9 +218,9 @@ class ExplicitSolver:
         found = crossing_triangles(self.model, state.positions, own)
         state.wrong_side = np.zeros((0, 3), np.int32)
         if len(found) or len(inverted(self.model, state.positions, own)):
-            search = ContactSearch(self.model)
-            search.untangle(state.positions)
-            state.wrong_side = search.wrong_side()
+            crossings = Crossings(self.model)
+            crossings.find(state.positions)
+            state.wrong_side = crossings.listed()
         return len(found)
 
     def _leave_out(self, state: State) -> None:

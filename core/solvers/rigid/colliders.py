@@ -32,7 +32,7 @@ class ColliderContacts:
 
     def untangle(self, x: FloatArray) -> int:
         """List the points behind a collider's surface; returns how many triangles cross, of all bodies."""
-        overlaps = self._search.untangle(x)
+        overlaps = self._search.overlaps(x)
         pairs, facing = overlaps.pairs, overlaps.facing
         # two bodies that cross are told apart by their axes
         given = self._model.moving_count

@@ -12,15 +12,15 @@ from ...jit import lean_kernel
 
 
 @lean_kernel
-def project_bend(x, inverse_mass, hinges, order, time, turn, force):
+def project_bend(x, inverse_mass, hinges, order, time, force):
     """Project all hinges once, one after the other; `order` as in `colours.Schedule`, `time` the substep [s].
 
     x [m], shape (vertex_count, 3 or more).
-    `turn` and `force` are scratch of `energy.bend`.
+    `force` is scratch of `energy.bend`.
     """
     inverse_time2 = 1.0 / (time * time)
     for h in order:
-        energy = hinge_energy(h, x, hinges, turn, force)
+        energy = hinge_energy(h, x, hinges, force)
         steepness = 0.0
         for slot in range(4):
             fx, fy, fz = force[h, slot, 0], force[h, slot, 1], force[h, slot, 2]

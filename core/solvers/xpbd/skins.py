@@ -58,7 +58,6 @@ class Skins(NamedTuple):
     gas: Gas
     hinges: Hinges
     hinge_order: IntArray
-    hinge_turn: FloatArray  # scratch of `energy.bend`
     hinge_force: FloatArray
     tetrahedra: Tetrahedra
     tetrahedron_order: IntArray
@@ -118,7 +117,6 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         ),
         hinges=hinges,
         hinge_order=schedule(hinges.points, block_start, count).order,
-        hinge_turn=np.zeros((len(hinges.sharp), 18)),
         hinge_force=np.zeros((len(hinges.points), 4, 3)),
         tetrahedra=tetrahedra,
         tetrahedron_order=schedule(tetrahedra.points, block_start, count).order,
@@ -191,9 +189,7 @@ def project(skins, x_rows, y, y_rows, h):
         project_edges(edges.task_start[block], edges.task_start[block + 1], edges, skins.inverse_mass, y)
     project_edges(edges.task_start[block_count], edges.task_start[block_count + 1], edges, skins.inverse_mass, y)
     if skins.hinge_force.shape[0] > 0:
-        project_bend(
-            y_rows, skins.inverse_mass, skins.hinges, skins.hinge_order, h, skins.hinge_turn, skins.hinge_force
-        )
+        project_bend(y_rows, skins.inverse_mass, skins.hinges, skins.hinge_order, h, skins.hinge_force)
     if skins.tetrahedron_gradient.shape[0] > 0:
         project_volumes(
             y_rows, skins.inverse_mass, skins.tetrahedra, skins.tetrahedron_order, h, skins.tetrahedron_gradient

@@ -61,10 +61,10 @@ def scattered(scene, size):
 
 
 def hinge_energy(model, x):
-    """Energy [J] and forces [N] by the kernels of the implicit solver."""
-    turn, on_hinge = np.zeros((len(model.hinges.sharp), 18)), np.zeros((len(model.hinges.points), 4, 3))
+    """Energy [J] and forces [N] by the kernels of `energy/bend.py`."""
+    on_hinge = np.zeros((len(model.hinges.points), 4, 3))
     energy = np.zeros(len(model.chunks.body))
-    evaluate_bend(np.ascontiguousarray(x), model.hinges, model.chunks, turn, on_hinge, energy)
+    evaluate_bend(np.ascontiguousarray(x), model.hinges, model.chunks, on_hinge, energy)
     return energy.sum(), gather_bend(model.hinges, on_hinge)
 
 
@@ -98,7 +98,7 @@ def test_any_number_of_hinges_fills_fours_and_blocks(count):
     rows = Rows(scene.model)
     rows.bending = bending_of(some, rows.point)
     on_hinge, energy = np.zeros((len(hinges.points), 4, 3)), np.zeros(len(scene.model.chunks.body))
-    evaluate_bend(x, hinges, scene.model.chunks, np.zeros((len(hinges.sharp), 18)), on_hinge, energy)
+    evaluate_bend(x, hinges, scene.model.chunks, on_hinge, energy)
     on_hinge[count:] = 0.0
     found = rows.evaluate(x)
     if count == 0:

@@ -113,7 +113,7 @@ def test_a_ball_rolls_down_a_slope(subdivisions: int) -> None:
 def test_a_stack_of_soft_and_rigid_bodies_comes_to_rest() -> None:
     """Box, ring, plate and ring, on each other, each dropped by a centimetre: 3 s after they have landed.
 
-    Rings, since a plate on a ball falls over, and a ball on a plate rolls. With implicit steps 0.6 mm/s are left.
+    Rings, since a plate on a ball falls over, and a ball on a plate rolls.
     """
     builder = ModelBuilder()
     surface = {"friction": 0.8, "bounciness": 0.3}

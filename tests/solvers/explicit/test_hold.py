@@ -1,22 +1,18 @@
-"""Explicit steps hold a ball's pressure as the closed form says, and its weight as the implicit solver does."""
+"""Explicit steps hold a ball's pressure as the closed form says; its weight: `tests/physics/test_hold.py`."""
 
 import pytest
-import shapes
-from explicit_scene import FRAME_RATE, SOLVER, world_of
+from explicit_scene import FRAME_RATE, world_of
 from scenes import (
     AMBIENT,
     BASKETBALL,
     BEACH_BALL,
     METRE_BALL,
-    SOFT_BALL,
     Ball,
     add_ball,
     gas_law_error,
-    inflate,
-    sag,
     unrest,
 )
-from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core import ModelBuilder
 from validation import validated
 
 BALLS = {"basketball": BASKETBALL, "beach ball": BEACH_BALL, "metre ball": METRE_BALL}
@@ -50,27 +46,3 @@ def test_a_ball_without_weight_has_the_volume_of_the_closed_form(ball: Ball, sub
         source="(p + pa) / (1 + ε)³ - pa", reason="0.1 % of the volume are 0.1 % of p + pa, more of p",
     )  # fmt: skip
     assert unrest(world) < 1e-3
-
-
-def settled(subdivisions: int, solver: str) -> World:
-    """The soft ball of 5 kg, 1.5 s after it was set down on a floor in its equilibrium without weight."""
-    builder = ModelBuilder()
-    options = {"bounciness": 0.5, "friction": 1.0}
-    add_ball(builder, SOFT_BALL, subdivisions, (0.0, 0.0, SOFT_BALL.radius), damping=20.0, thickness=5e-4, **options)
-    builder.add_collider("floor", *shapes.grid(4.0), **options)
-    world = World(builder.build(), frame_rate=FRAME_RATE, threads=1, solver=solver)
-    inflate(world, SOFT_BALL)
-    for _ in range(round(1.5 * FRAME_RATE)):
-        world.advance_frame()
-    assert unrest(world) < 5e-3
-    return world
-
-
-@pytest.mark.parametrize("subdivisions", SIZES[:2])
-def test_a_heavy_ball_sags_as_with_implicit_steps(subdivisions: int) -> None:
-    """By an eighth of its radius: see `SOFT_BALL`. The gap to the floor is left out."""
-    validated(
-        "sag of a ball of 5 kg on a floor", room="solvers/explicit", measured=sag(settled(subdivisions, SOLVER)),
-        expected=sag(settled(subdivisions, "EXPLICIT")), unit="m", rel=0.05, source="implicit steps",
-        reason="two discretisations of the same contact",
-    )  # fmt: skip

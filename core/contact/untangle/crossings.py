@@ -1,0 +1,149 @@
+"""Which points are on the wrong side of a surface, of other bodies and of their own, and where each one returns."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...inside_out import is_inside_out
+from ...model import FloatArray, IntArray, Model
+from ..broad_phase.box_tree import build_trees
+from ..broad_phase.vertex_triangle import write_contacts
+from ..contacts import Contacts
+from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE
+from ..narrow_phase.vertex_triangle import evaluate_rows
+from .overlap import NO_BODIES, Overlaps, find_overlaps
+from .recovery import WrongSide
+from .self_overlap import nearest_exits, self_exits, self_wrong_side
+
+#: Thickness of a pair of one body that is near at rest, at most [distance at rest].
+REST_SHARE = 0.5
+
+
+class Crossings:
+    """The bodies of one model that cross each other or themselves.
+
+    `suspended`: bodies that are inside out, or whose edges alone cross them, so that it is not known which side is the
+    wrong one, ascending.
+    """
+
+    def __init__(self, model: Model) -> None:
+        surfaces = model.surfaces
+        self._model = model
+        self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
+        self._wrong = WrongSide(model)
+        held = self._trees.depth >= 0
+        self._own: IntArray = np.flatnonzero(model.self_collision & held).astype(np.int32)
+        self._contacts = Contacts()
+        self.suspended: IntArray = NO_BODIES
+
+    @property
+    def pairs(self) -> IntArray:
+        """(point, body) pairs whose point lies behind the body's surface, maybe its own, sorted, shape (n, 2)."""
+        return self._wrong.pairs
+
+    def find(self, x: FloatArray, kept: NDArray[np.int32] = NO_BODIES) -> Overlaps:
+        """Find bodies that cross each other or themselves at x [m], and list the points on the wrong side.
+
+        `kept`: bodies whose crossings with themselves do not count. The result is for reports.
+        """
+        bodies = np.setdiff1d(self._own, kept)
+        overlaps = find_overlaps(self._model, self._trees, x, bodies)
+        pairs, facing = [overlaps.pairs], [overlaps.facing]
+        crossing = overlaps.bodies[overlaps.bodies[:, 0] == overlaps.bodies[:, 1], 0]
+        waiting = []
+        for body in bodies.tolist():
+            points, side = self_wrong_side(self._model, self._trees, x, body)
+            if is_inside_out(self._model, x, body) or (len(points) == 0 and body in crossing):
+                waiting.append(body)
+            else:
+                pairs.append(np.stack([points, np.full_like(points, body)], axis=1))
+                facing.append(side)
+        self._wrong.set(np.concatenate(pairs), np.concatenate(facing))
+        self.suspended = np.array(waiting, np.int32)
+        return overlaps
+
+    def listed(self) -> IntArray:
+        """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3), as a state keeps them.
+
+        Facing 0: the first point of a suspended body.
+        """
+        own = self.suspended
+        bodies = np.stack([self._model.body_point_start[own], own, np.zeros_like(own)], axis=1)
+        listed = np.concatenate([self._wrong.pairs, self._wrong.facing[:, None]], axis=1)
+        return np.concatenate([listed, bodies]).astype(np.int32)
+
+    def relist(self, listed: IntArray) -> None:
+        """Set the list and the suspended bodies from a state."""
+        waits = listed[:, 2] == 0
+        self._wrong.set(listed[~waits, :2], listed[~waits, 2].astype(np.int8))
+        self.suspended = listed[waits, 1].astype(np.int32)
+
+    def gaps(self, x: FloatArray) -> Contacts:
+        """A row for each point on the wrong side at x [m], with the triangle through which it leaves.
+
+        Points that are back on the right side are taken from the list.
+        """
+        surfaces, wrong = self._model.surfaces, self._wrong
+        self._trees.refit(x, surfaces.triangles, np.ones(self._model.body_count, np.uint8))
+        wrong.release(x, self._trees)
+        contacts = self._rows(wrong.pairs[:, 0], wrong.exit)
+        wrong.set_planes(x, contacts)
+        return self._measured(x, contacts)
+
+    def gaps_near(self, x: FloatArray, overlaps: Overlaps) -> Contacts:
+        """A row for each corner of triangles that cross, with the nearest triangle of the other body at x [m].
+
+        Of a body that crosses itself, the nearest one that is not adjacent. For surfaces whose edges alone cross.
+        """
+        model, surfaces = self._model, self._model.surfaces
+        self._trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+        corners = np.unique(surfaces.triangles[overlaps.crossing_triangles])
+        body = model.point_body[corners]
+        points, triangles, stack = [NO_BODIES], [NO_BODIES], np.zeros(STACK_SIZE, np.int32)
+        for a, b in np.unique(np.concatenate([overlaps.bodies, overlaps.bodies[:, ::-1]]), axis=0).tolist():
+            own = corners[body == a]
+            if a == b:
+                found = self_exits(model, self._trees, x, np.stack([own, np.full_like(own, a)], axis=1))
+            else:
+                found = np.full(len(own), -1, np.int32)
+                rows = np.arange(len(own))
+                nearest_exits(x, own, rows, b, NONE_EXCLUDED, surfaces.triangles, self._trees, stack, found)
+            points.append(own[found >= 0])
+            triangles.append(found[found >= 0])
+        self._wrong.set(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
+        return self._measured(x, self._rows(np.concatenate(points), np.concatenate(triangles)))
+
+    def _rows(self, points: IntArray, triangles: IntArray) -> Contacts:
+        """Rows of these points and triangles, by points."""
+        model, surfaces, contacts, wrong = self._model, self._model.surfaces, self._contacts, self._wrong
+        order = np.argsort(points, kind="stable")
+        contacts.reserve(len(order))
+        contacts.count = contacts.edge_start = len(order)
+        write_contacts(
+            np.stack([points[order], triangles[order]], axis=1).astype(np.int32), surfaces.triangles,
+            surfaces.triangle_body, model.point_body, model.thickness, wrong.start, wrong.body, wrong.facing,
+            contacts.points, contacts.triangle, contacts.bodies, contacts.thickness, contacts.side, contacts.facing,
+        )  # fmt: skip
+        return contacts
+
+    def _measured(self, x: FloatArray, contacts: Contacts) -> Contacts:
+        """The rows with their gaps at x [m]; features of one body keep no more than half of their distance at rest."""
+        rows = slice(0, contacts.count)
+        own = contacts.bodies[rows, 0] == contacts.bodies[rows, 1]
+        if own.any():
+            side = contacts.side[rows].copy()
+            kept = contacts.weights[rows].copy(), contacts.normal[rows].copy()
+            contacts.side[rows] = 1
+            self._evaluate(self._model.rest_positions, contacts)
+            apart = REST_SHARE * contacts.distance[rows][own]
+            contacts.thickness[rows][own] = np.minimum(contacts.thickness[rows][own], apart)
+            contacts.side[rows], contacts.weights[rows], contacts.normal[rows] = side, *kept
+        self._evaluate(x, contacts)
+        return contacts
+
+    def _evaluate(self, x: FloatArray, contacts: Contacts) -> None:
+        surfaces = self._model.surfaces
+        evaluate_rows(
+            x, surfaces.triangles, surfaces.triangle_neighbour, contacts.count, contacts.points, contacts.triangle,
+            contacts.bodies, contacts.thickness, contacts.side, contacts.facing, contacts.local, contacts.weights,
+            contacts.normal, contacts.distance, contacts.gap, contacts.feature,
+        )  # fmt: skip

@@ -1,0 +1,94 @@
+"""The rooms of the core in their order: a file imports from its own room and those below, never from above."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+CORE = Path(__file__).resolve().parents[2] / "core"
+#: From the lowest room up; a file belongs to the room with the longest of these paths.
+ROOMS: tuple[tuple[str, ...], ...] = (
+    ("errors", "tiny"),
+    ("callees", "jit", "simd", "atomics", "team", "threads", "kernel_store", "union_find", "compiler"),
+    ("topology", "model"),
+    ("checks", "amount", "rigid_change"),
+    ("parameters", "settings", "options"),
+    ("contact/narrow_phase/closest_points", "contact/coulomb", "contact/mixing", "contact/restitution",
+     "contact/kept_distance"),
+    ("bodies/rigid/motion", "bodies/rigid/convex", "bodies/rigid/inertia", "bodies/flat/plane", "bodies/rounding"),
+    ("energy",),
+    ("impulses/goals", "impulses/oscillator"),
+    ("inflation",),
+    ("bodies",),
+    ("volume", "inside_out"),
+    ("animation/keyed",),
+    ("state", "energy/mechanical", "inflation/supply"),
+    ("contact",),
+    ("impulses",),
+    ("plasticity",),
+    ("flow",),
+    ("solvers",),
+    ("solvers/rigid",),
+    ("solvers/explicit",),
+    ("solvers/sequential",),
+    ("solvers/xpbd",),
+    ("papers",),
+    ("extras",),
+    ("solvers/choice",),
+    ("animation",),
+    ("builder", "transfer", "cache", "divergence"),
+    ("reports", "diagnostics", "frame_input", "frame_reading"),
+    ("world",),
+    ("part_scenes", "prepare", "compile"),
+    ("interface", "__init__"),
+)  # fmt: skip
+#: Imports that run upward still; who turns one round takes it from this list.
+UPWARD = {
+    ("inflation/filling", "bodies/freeze"),  # the equilibrium is that of a model of its own
+    ("inflation/filling", "bodies/given"),
+    ("inflation/equilibrium", "solvers/explicit/stability"),  # relaxes with the forces of explicit steps
+    ("inflation/relaxation", "solvers/explicit/layout"),
+    ("inflation/relaxation", "solvers/explicit/skins"),
+    ("inflation/relaxation", "solvers/rigid_motion"),
+    ("papers/forces", "extras"),  # options of the papers, loaded where they are chosen
+    ("papers/solver", "extras"),
+    ("solvers/rigid/solver", "extras"),
+    ("solvers/sequential/solver", "extras"),
+    ("solvers/xpbd/solver", "extras"),
+}
+
+
+def room_of(name: str) -> int:
+    """Place of a file, or of a folder, in the order."""
+    found = [(len(path), number) for number, room in enumerate(ROOMS) for path in room
+             if name == path or name.startswith(f"{path}/")]  # fmt: skip
+    assert found, f"{name}: no room of the core; give it one in `ROOMS`"
+    return max(found)[1]
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The files of the core that a file imports, but for those of type checkers alone."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    checks = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for_types = {id(node) for check in checks for node in ast.walk(check)}
+    package = path.relative_to(CORE).parent.parts
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and 0 < node.level <= len(package) + 1 and id(node) not in for_types:
+            base = [*package[: len(package) - node.level + 1], *filter(None, (node.module or "").split("."))]
+            for alias in node.names:
+                places = ("/".join([*base, alias.name]), "/".join(base))
+                yield from [place for place in places if (CORE / f"{place}.py").is_file()][:1]
+
+
+def test_no_import_runs_upward_but_those_that_are_listed() -> None:
+    found = set()
+    for path in sorted(CORE.rglob("*.py")):
+        name = path.relative_to(CORE).with_suffix("").as_posix()
+        if name.endswith("__init__") and name != "__init__" and not name.startswith("parameters"):
+            continue
+        found |= {(name, target) for target in imported(path) if room_of(target) > room_of(name)}
+    assert found == UPWARD, (sorted(found - UPWARD), sorted(UPWARD - found))
+
+
+def test_every_room_is_there() -> None:
+    for path in (path for room in ROOMS for path in room):
+        assert (CORE / path).is_dir() or (CORE / f"{path}.py").is_file(), path
