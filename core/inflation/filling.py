@@ -13,7 +13,7 @@ import numpy as np
 from ..bodies.freeze import freeze
 from ..bodies.given import GivenMembrane
 from ..model import FloatArray
-from .equilibrium import LARGEST_STRAIN, Equilibrium, Rest
+from .equilibrium import LARGEST_STRAIN, TOLERANCE, Equilibrium, Rest
 from .strength import MOST_STRAIN, largest_pressure, two_digits
 from .tensions import MOST_SHARE, held_lengths
 
@@ -21,6 +21,9 @@ from .tensions import MOST_SHARE, held_lengths
 KEPT = 8
 #: Pressures per filling whose equilibria are kept, for a keyed one.
 KEPT_PRESSURES = 10_000
+
+#: Residual [p A] of the equilibrium by which rest lengths are corrected.
+ROUGH = 1e-2
 
 _known: "dict[bytes, Filling]" = {}
 
@@ -43,15 +46,15 @@ class Filling:
         self.rest_lengths: FloatArray = model.edges.rest_length
         if body.drawn_shape == "INFLATED" and pressure > 0.0:
             lengths = self._equilibrium.lengths(drawn)
-            self._tighten(held_lengths(model, lengths, self._equilibrium.push(pressure)))
-            reached = self._equilibrium.find(pressure, drawn).positions
+            self._tighten(held_lengths(model, lengths, self._equilibrium.push(pressure, drawn)))
+            reached = self._equilibrium.find(pressure, drawn, ROUGH).positions
             corrected = self.rest_lengths * lengths / self._equilibrium.lengths(reached)
             self._tighten(np.maximum(corrected, (1.0 - MOST_SHARE) * lengths))
         #: The body in equilibrium at the pressure of the start.
         self.rest = self._equilibrium.find(pressure, drawn)
         #: How far its points move there from where they are drawn, at most [m].
         self.move = float(np.sqrt(((self.rest.positions - drawn) ** 2).sum(axis=1)).max())
-        self._found = {pressure: (self.rest.volume, self.rest.strain)}
+        self._found = {pressure: self.rest[1:]}  # volume, strain and what is left of forces
         self._largest: dict[bool, float] = {}  # pressure that helps [Pa], at the start and later
 
     @property
@@ -63,7 +66,7 @@ class Filling:
         """Volume [m^3] at which its gas has a gauge pressure [Pa]: in equilibrium, or as drawn."""
         if not self._is_at_rest:
             return self._drawn_volume
-        return self._volume_and_strain(gauge_pressure)[0]
+        return self._measures(gauge_pressure)[0]
 
     def at(self, gauge_pressure: float) -> Rest:
         """The body in equilibrium at a gauge pressure [Pa]."""
@@ -79,23 +82,22 @@ class Filling:
         pressures, order = np.array(list(self._found)), np.argsort(amounts)
         return float(np.interp(gas, amounts[order], pressures[order]))
 
-    def _volume_and_strain(self, gauge_pressure: float) -> tuple[float, float]:
-        """Of the body in equilibrium at a gauge pressure [Pa]."""
+    def _measures(self, gauge_pressure: float) -> tuple[float, float, float]:
+        """Volume, strain and `Rest.left` of the body in equilibrium at a gauge pressure [Pa]."""
         if gauge_pressure not in self._found:
             if len(self._found) >= KEPT_PRESSURES:
                 del self._found[next(iter(self._found))]
-            rest = self.at(gauge_pressure)
-            self._found[gauge_pressure] = rest.volume, rest.strain
+            self._found[gauge_pressure] = self.at(gauge_pressure)[1:]
         return self._found[gauge_pressure]
 
     def complaint(self, gauge_pressure: float) -> str:
-        """Problem and remedy if the skin cannot hold a gauge pressure [Pa]; empty if it can."""
-        body, found = self._body, self._volume_and_strain(gauge_pressure)[1]
+        """Problem and remedy if the skin cannot hold a gauge pressure [Pa], or none was found; empty if it can."""
+        body, (_, found, left) = self._body, self._measures(gauge_pressure)
         if found <= MOST_STRAIN:
-            return ""
+            return self._unrest(gauge_pressure, left) if left > 1.0 else ""
         is_start = gauge_pressure == body.gauge_pressure
         if is_start not in self._largest:
-            strain = self._strain_at_start if is_start else lambda pressure: self._volume_and_strain(pressure)[1]
+            strain = self._strain_at_start if is_start else lambda pressure: self._measures(pressure)[1]
             self._largest[is_start] = largest_pressure(strain, self._estimate())
         largest = self._largest[is_start]
         stiffer = gauge_pressure / largest
@@ -112,6 +114,14 @@ class Filling:
         return (
             f"{body.name}: a pressure of {gauge_pressure:g} Pa stretches its skin by {much}. "
             f"Lower the {lower}, or raise the {higher} N/m."
+        )
+
+    def _unrest(self, gauge_pressure: float, left: float) -> str:
+        """What is left of the forces where no equilibrium was found, and a remedy."""
+        return (
+            f"{self._body.name}: no equilibrium was found at {gauge_pressure:g} Pa: forces of "
+            f"{100.0 * TOLERANCE * left:.2g} % of pressure times area are left. Raise the bend modulus, or draw the "
+            "skin with fewer folds."
         )
 
     def _strain_at_start(self, pressure: float) -> float:
