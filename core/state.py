@@ -108,6 +108,11 @@ class State:
     felt_gravity: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
     # normal of the surface of what fills it, upwards, and its rate of change [1/s], shape (membrane_count, 6)
     surface: FloatArray = field(default_factory=lambda: np.zeros((0, 6)))
+    # Mean force [N] and torque [N m] of soft bodies on each rigid body, shape (rigid_count, 6), and whether in the last
+    # tick other rigid bodies or colliders pressed it, a soft body at rest held it, and one not at rest was near it,
+    # shape (rigid_count, 3); empty before the first tick (`solvers/explicit/rigid_ticks.py`)
+    soft_load: FloatArray = field(default_factory=lambda: np.zeros((0, 6)))
+    rigid_marks: BoolArray = field(default_factory=lambda: np.zeros((0, 3), dtype=bool))
     begins: bool = True  # whether contacts may start without a gap: at the start, and where held bodies are released
 
     @staticmethod
@@ -169,6 +174,8 @@ class State:
             valves=self.valves,
             felt_gravity=self.felt_gravity,
             surface=self.surface,
+            soft_load=self.soft_load,
+            rigid_marks=self.rigid_marks,
             begins=self.begins,
         )
 

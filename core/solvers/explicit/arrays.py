@@ -20,6 +20,9 @@ SEARCHES, EARLY, RENEWED, LIMITED, STALLS, PRESSING, CANDIDATES = range(6, 13)  
 # Whether this is the run's first frame, in which contacts may start without a gap; whether a patch of a soft body
 # strayed too far in the last drift
 STARTS, FAR = range(13, 15)
+# Steps of the run at which the present tick began and ends; whether a sleeping body must wake before (`rigid_ticks.py`)
+TICK_START, TICK_END, WAKES = range(15, 18)
+STATE_SIZE = 18
 # Kinds of jobs of a step's team: rows of forces, velocities from them, positions, margins and frames of patches
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 
@@ -38,6 +41,10 @@ class Bodies(NamedTuple):
     tangled: BoolArray  # points where a body stays crossed with itself: they do not touch each other; changes
     any_left_out: bool  # whether any point is attached or tangled
     crosses: BoolArray  # excluded pairs of bodies, also of one with itself; changes, shape (body_count, body_count)
+    # whether contacts of it with other such bodies are answered once per tick, and only limit motion in the steps
+    by_tick: BoolArray
+    watched: BoolArray  # of them, those whose motion is limited; changes
+    calm: BoolArray  # whether a body was at rest where the tick began; changes
     mean: FloatArray  # mean velocity [m/s], flat; changes
     low: FloatArray  # minus the lower corner of the box around the flight of an epoch [m], flat; changes
     high: FloatArray  # upper corner; changes
@@ -134,6 +141,19 @@ class Rigid(NamedTuple):
     spin: FloatArray  # [1/s], shape (rigid_count, 3); changes
     begin_velocity: FloatArray  # where the epoch began
     begin_spin: FloatArray
+    # of the steps of a tick, see `rigid_flight.py`
+    pull: FloatArray  # acceleration [m/s^2], shape (rigid_count, 3); changes
+    twist: FloatArray  # torque [N m], shape (rigid_count, 3); changes
+    plan: FloatArray  # velocity, acceleration and angular velocity foreseen, shape (rigid_count, 9); changes
+    strayed: FloatArray  # displacement from that, and angle times time, shape (rigid_count, 6); changes
+    path: FloatArray  # integral of the centre over the time of the tick [m s], shape (rigid_count, 3); changes
+    room: FloatArray  # largest displacement from that [m], shape (rigid_count,); changes
+    asleep: BoolArray  # whether the body sleeps through the tick; changes
+    idle: BoolArray  # whether the epoch has no contact of it: it flies without turning until `catch_up`; changes
+    late: FloatArray  # time for which it has not turned [s]; changes
+    meets: BoolArray  # whether the epoch has a contact of it that is answered in the steps; changes
+    shaken: BoolArray  # whether it has one with a body that is not calm; changes
+    tied: BoolArray  # whether something is attached to it
 
 
 def bodies_of(model: Model, numbering: Numbering) -> Bodies:
@@ -154,6 +174,9 @@ def bodies_of(model: Model, numbering: Numbering) -> Bodies:
         tangled=np.zeros(model.point_count, bool),
         any_left_out=len(model.attachments.points) > 0,
         crosses=np.zeros((count, count), bool),
+        by_tick=np.zeros(count, bool),
+        watched=np.zeros(count, bool),
+        calm=np.zeros(count, bool),
         mean=np.zeros(4 * count),
         low=np.zeros(4 * count),
         high=np.zeros(4 * count),
@@ -277,8 +300,12 @@ def rigid_of(model: Model, numbering: Numbering) -> Rigid:
     arm = np.zeros((len(own), 4))
     arm[:, :3] = rigid.arm[own]
     three: dict[str, Any] = {
-        name: np.zeros((count, 3)) for name in ("velocity", "momentum", "spin", "begin_velocity", "begin_spin")
+        name: np.zeros((count, 3))
+        for name in ("velocity", "momentum", "spin", "begin_velocity", "begin_spin", "pull", "twist", "path")
     }
+    marks: dict[str, Any] = {name: np.zeros(count, bool) for name in ("asleep", "idle", "meets", "shaken")}
+    tied = np.zeros(model.body_count, bool)
+    tied[model.attachments.body] = True
     matrices: dict[str, Any] = {
         name: np.zeros((count, 3, 3)) for name in ("matrix", "trial_matrix", "begin_matrix", "tensor")
     }
@@ -286,11 +313,17 @@ def rigid_of(model: Model, numbering: Numbering) -> Rigid:
     return Rigid(
         first_body=np.array([model.membrane_count], np.int32),
         inverse_mass=1.0 / rigid.mass,
-        inverse_inertia=rigid.inverse_inertia,
+        inverse_inertia=rigid.inverse_inertia.copy(),
         radius=rigid.radius,
         arm=arm.ravel(),
         first_point=np.array([first], np.int32),
         **poses,
         **matrices,
         **three,
+        plan=np.zeros((count, 9)),
+        strayed=np.zeros((count, 6)),
+        room=np.full(count, np.inf),
+        late=np.zeros(count),
+        tied=tied[model.membrane_count : model.moving_count],
+        **marks,
     )

@@ -36,6 +36,7 @@ from .failures import KEPT_APART, NO_ROOM, note_failures
 from .motion_limit import APART, STAY, TOGETHER, limit_motion, stop_all
 from .press import prepare
 from .renew import renew_failed
+from .rigid_flight import catch_up, idle_deviation, note_meeting
 from .search import find_candidates
 from .touching import orient_touching
 
@@ -83,8 +84,11 @@ def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
                 store4(y, i, load4(x, i) + load4(velocity, i) * h)
         elif bodies.kind[b] == RIGID:
             q = b - rigid.first_body[0]
-            try_move(rigid, q, h)
-            strayed = rigid_deviation(rigid, q, time)
+            if rigid.idle[q]:
+                strayed = idle_deviation(rigid, q, h, time)
+            else:
+                try_move(rigid, q, h)
+                strayed = rigid_deviation(rigid, q, time)
             for patch in range(first, last):
                 boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
                 far |= not strayed <= boxes.slack[patch]
@@ -151,12 +155,22 @@ def stand_still(contact, x, y, velocity, h):
 @lean_kernel
 def search(contact, x, velocity, h):
     """New contacts for an epoch that starts at x; False if the capacity does not suffice."""
+    while find_contacts(contact, x, velocity, h):
+        if not note_meeting(contact):
+            return True
+    return False
+
+
+@lean_kernel
+def find_contacts(contact, x, velocity, h):
+    """`search` with the present pairs of bodies."""
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     run = contact.run
     state, count = run.state, run.found
     state[SEARCHES] += 1
+    catch_up(rigid)
     place_all(rigid, bodies, x, velocity)
     begin_flight(rigid)
     for b in range(run.moves.shape[0]):

@@ -42,15 +42,6 @@ def respin(rigid, q):
 
 
 @lean_kernel
-def fall(rigid, gx, gy, gz, h):
-    """Add gravity [m/s^2] for a time h [s] to the velocities."""
-    for q in range(rigid.inverse_mass.shape[0]):
-        rigid.velocity[q, 0] += h * gx
-        rigid.velocity[q, 1] += h * gy
-        rigid.velocity[q, 2] += h * gz
-
-
-@lean_kernel
 def try_move(rigid, q, h):
     """Pose of body q after a time h [s], into `trial`."""
     for axis in range(3):
@@ -131,9 +122,16 @@ def rigid_deviation(rigid, q, time):
 
 
 @lean_kernel
-def accept(rigid):
-    """Take over the trial poses as the poses."""
+def accept(rigid, h):
+    """Take over the trial poses as the poses; idle bodies fly on for the time h [s]."""
     for q in range(rigid.inverse_mass.shape[0]):
+        if rigid.asleep[q]:
+            continue
+        if rigid.idle[q]:
+            for axis in range(3):
+                rigid.pose[q, axis] += h * rigid.velocity[q, axis]
+            rigid.late[q] += h
+            continue
         copy_pose(rigid.trial[q], rigid.trial_matrix[q], rigid.pose[q], rigid.matrix[q])
         refresh(rigid, q)
 

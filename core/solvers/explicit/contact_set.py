@@ -7,6 +7,7 @@ import numpy as np
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...team import Words, team_of_one
 from .arrays import (
+    STATE_SIZE,
     Bodies,
     Boxes,
     Candidates,
@@ -119,7 +120,7 @@ def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
     number = np.maximum(np.bincount(model.surfaces.edge_body, minlength=model.body_count), 1)
     mean_edge = np.bincount(model.surfaces.edge_body, length, model.body_count) / number
     return Run(
-        state=np.zeros(15, np.int64),
+        state=np.zeros(STATE_SIZE, np.int64),
         found=np.zeros(4, np.int64),
         fitted=np.zeros(model.body_count, np.int64),
         shift=np.zeros(4),

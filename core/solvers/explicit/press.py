@@ -142,9 +142,20 @@ def stiffen(contacts, count, points, bodies, h):
 
 
 @lean_kernel
+def leave_to_ticks(contacts, count, points, bodies):
+    """Contacts that are answered once per tick do not press in the steps."""
+    for c in range(count):
+        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
+        if bodies.by_tick[a] and bodies.by_tick[b]:
+            contacts.stiffness[c] = 0.0
+
+
+@lean_kernel
 def prepare(corners, sides, count, x, points, bodies, rigid, h, head, following):
     """Everything about new contacts that stays for the epoch; `count` of both kinds, shape (2,)."""
     count[0] = keep_nearest(corners, count[0], head, following)
+    leave_to_ticks(corners, count[0], points, bodies)
+    leave_to_ticks(sides, count[1], points, bodies)
     weigh(corners, count[0], x, points, bodies, rigid)
     weigh(sides, count[1], x, points, bodies, rigid)
     clear_rigid_loads(points, bodies)

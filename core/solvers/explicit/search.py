@@ -335,6 +335,13 @@ def fit_shapes(body, half, bodies, points, boxes, team):
     finish(team)
 
 
+@lean_inline_kernel
+def is_excluded(bodies, a, b):
+    """Whether no contacts of two bodies are needed: they have none, or ticks answer them and nothing else is near."""
+    by_tick = bodies.by_tick[a] and bodies.by_tick[b]
+    return bodies.crosses[a, b] or (by_tick and not (bodies.watched[a] or bodies.watched[b]))
+
+
 @lean_kernel
 def find_candidates(
     x, velocity, time, is_single, bodies, points, boxes, corners, sides, count, fitted, middle, shift, team
@@ -360,10 +367,8 @@ def find_candidates(
             if not between_bodies(a, a, reach, time, shift, bodies, points, boxes, corners, sides, count):
                 return False
     for a in range(body_count):
-        if bodies.kind[a] == GIVEN:
-            break  # and so is all that follows
         for b in range(a + 1, body_count):
-            if bodies.crosses[a, b]:
+            if (bodies.kind[a] == GIVEN and bodies.kind[b] == GIVEN) or is_excluded(bodies, a, b):
                 continue
             reach = bodies.thickness[a] + bodies.thickness[b]
             way = (load4(bodies.mean, 4 * a) - load4(bodies.mean, 4 * b)) * time

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...bodies.flat.plane import hold_in_plane
+from ...bodies.rigid.convex import ConvexShapes, convex_shapes
 from ...contact.untangle.crossings import Crossings
 from ...energy.energies import ModelElements
 from ...errors import ParameterError
@@ -38,6 +39,9 @@ from .arrays import (  # fmt: skip
     STALLS,
     STARTS,
     STEP,
+    TICK_END,
+    TICK_START,
+    WAKES,
     Contacts,
 )
 from .carried import place_all, start_bodies
@@ -49,6 +53,8 @@ from .glue import glue_of
 from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .revision import has_same_stiffness, revised_plan
+from .rigid_flight import note_calm
+from .rigid_ticks import TICK_TIME, RigidTicks
 from .skins import Skins, skins_of, spring_order, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, Plan, plan_steps, plan_with
@@ -109,6 +115,8 @@ class ExplicitSolver:
         self._still_speeds = still_speeds(model)
         self._least_edge = float(self._scene.contact.run.scale[: model.membrane_count, 1].min(initial=np.inf))
         self._frame = FrameCounts()
+        shapes = convex_shapes(model)
+        self._ticks: RigidTicks | None = self._ticks_of(model, shapes) if shapes.simple.any() else None
         self._stiffens = bool(model.stiffening.any())
         self._spring_order = spring_order(model, self._numbering) if model.creeps else np.zeros(0, np.int32)
 
@@ -123,7 +131,15 @@ class ExplicitSolver:
             glue=glue_of(model, self._numbering, self._inverse_mass),
             losses=losses_of(model, self._masses[order], model.pinned[order]),
         )
+        if self._ticks is not None:
+            other._ticks = other._ticks_of(model, self._ticks.shapes)
         return other
+
+    def _ticks_of(self, model: Model, shapes: ConvexShapes) -> RigidTicks:
+        """The ticks of a model, which damp its simple rigid bodies."""
+        losses = self._scene.losses
+        losses.linear_damping[shapes.simple] = losses.angular_damping[shapes.simple] = 0.0
+        return RigidTicks(model, self._scene.contact, shapes, self.counts)
 
     def remade(self, model: Model) -> "ExplicitSolver | None":
         """One for a model with other parts, see `choice.Solver`: with the masses of this one."""
@@ -150,12 +166,14 @@ class ExplicitSolver:
     @property
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last step."""
-        return int(self._scene.contact.run.state[PRESSING])
+        ticks = 0 if self._ticks is None else self._ticks.pressing_count
+        return int(self._scene.contact.run.state[PRESSING]) + ticks
 
     @property
     def candidate_count(self) -> int:
         """Pairs in the contact set."""
-        return int(self._scene.contact.run.found[2:].sum())
+        ticks = 0 if self._ticks is None else self._ticks.row_count
+        return int(self._scene.contact.run.found[2:].sum()) + ticks
 
     def notes(self) -> FrameNotes:
         """What the steps since `start_frame` took, see `choice.Solver`."""
@@ -190,6 +208,8 @@ class ExplicitSolver:
         for contacts, rows, pressed in self._pressing():
             body = [contact.points.body[contacts.points[4 * rows + slot] >> 2] for slot in (0, 3)]
             found.append((*body, pressed, contacts.gap[4 * rows]))
+        if self._ticks is not None:
+            found.append(self._ticks.pair_contacts())
         return PairContacts.of(*map(np.concatenate, zip(*found, strict=True)))
 
     def _pressing(self) -> Iterator[tuple[Contacts, IntArray, FloatArray]]:
@@ -268,6 +288,10 @@ class ExplicitSolver:
             run.failures[:], run.least_share[:] = 0, 1.0
         self._frame = FrameCounts(self._rejected())
         self._leave_out(state)
+        self._scene.contact.bodies.watched[:] = False
+        if self._ticks is not None:
+            self._ticks.start_frame(state)
+            self._note_sleep()
 
     def join(self, _state: State, left: int) -> int:
         """How many of the `left` substeps of a frame to take as one: all, but where springs stiffen."""
@@ -285,31 +309,46 @@ class ExplicitSolver:
         if still >= STILL_TIME and not driven and self._is_still(before):
             hold(before, after)
             return
+        if after is not before:
+            after.still_pose[:], after.still_time[:], after.held = before.still_pose, before.still_time, before.held
+            after.rigid.pose[:], after.wrong_side = before.rigid.pose, before.wrong_side
         start = self._start_of(before, load)
         steps, frequency = self._steps(time, before, motion, gas, self._read(before, motion, share))
         h = time / steps
         self._frame.steps, self._frame.step_time = self._frame.steps + steps, h
         scene.skins.gas.amount[:] = before.gas
         scene.contact.run.gas_step[:] = (gas - before.gas) / steps
+        bodies, rigid, ticks = scene.contact.bodies, scene.contact.rigid, self._ticks
         fall = np.full((model.moving_count, 3), model.gravity)
+        fall[bodies.by_tick[: model.moving_count]] = 0.0
+        rigid.pull[:], rigid.twist[:] = model.gravity, 0.0
         fall[: model.membrane_count] += lifts(model, load, self._masses)
         self._fall(before.touching, fall, -0.5 * h)
         start_lengths(self._x, self._v, h, scene.skins.springs)
         state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         state[STEP] = state[RESUMES] = 0
-        size = min(threads_in_use(), len(scene.skins.blocks.body) // BLOCKS_EACH)
         searches = int(state[SEARCHES])
-        while True:
-            state[LACKS_ROOM] = 0
-            given = (
-                self._scene, self._x, self._y, self._v, *self._rows, steps, h, damping, model.gravity,
-                max(LEAST_STEPS, round(LOSS_TIME / h)),
-            )  # fmt: skip
-            with helped(scene.contact.run.team, size, functools.partial(self._advance, *given)):
-                self._advance(*given, 0)
-            if not state[LACKS_ROOM]:
-                break
-            self._make_room()
+        if ticks is None:
+            state[TICK_END] = steps
+            self._take_steps(steps, h, damping)
+        else:
+            note_calm(scene.contact, self._v, self._still_speeds)
+            ticks.read(before, motion)
+            each = steps // ticks_in(time)
+            while state[STEP] < steps:
+                done = state[TICK_START] = int(state[STEP])
+                end = (done // each + 1) * each
+                if ticks.sleeps and ticks.is_apart:
+                    end = steps
+                    scene.contact.bodies.calm[:] = False  # whatever comes near wakes them
+                state[TICK_END] = end
+                begin = share + done * h / motion.frame_time
+                if ticks.begin(after, motion, begin, (end - done) * h, h):
+                    state[AGE] = -1
+                    self._note_sleep()
+                state[WAKES] = 0
+                self._take_steps(steps, h, damping)
+                ticks.end(self._scene.contact, self._v, self._still_speeds, (int(state[STEP]) - done) * h, h)
         self.counts.stages += steps
         self.counts.contact_searches += int(state[SEARCHES]) - searches
         self._note_touching(after.touching)
@@ -317,11 +356,35 @@ class ExplicitSolver:
         self._write(after, self._x if steps % 2 == 0 else self._y, gas, motion, share + time / motion.frame_time)
         self._turn_late(load, start, after, h, time)
         after.wrong_side = before.wrong_side
+        if ticks is not None:
+            ticks.write(after, motion, share + time / motion.frame_time)
         after.still = still + time if not driven and self._is_still(after) else 0.0
 
     def _is_still(self, state: State) -> bool:
         """Whether all moving bodies are still; a state that was at rest may have been given velocities."""
         return bool(are_still(state.velocities, self.model.body_point_start, self._still_speeds))
+
+    def _take_steps(self, steps: int, h: float, damping: float) -> None:
+        """Take the steps of a tick, or of the whole run, see `steps.advance`."""
+        state, scene = self._scene.contact.run.state, self._scene
+        size = min(threads_in_use(), len(scene.skins.blocks.body) // BLOCKS_EACH)
+        while True:
+            state[LACKS_ROOM] = 0
+            given = (
+                self._scene, self._x, self._y, self._v, *self._rows, steps, h, damping, self.model.gravity,
+                max(LEAST_STEPS, round(LOSS_TIME / h)),
+            )  # fmt: skip
+            with helped(scene.contact.run.team, size, functools.partial(self._advance, *given)):
+                self._advance(*given, 0)
+            if not state[LACKS_ROOM]:
+                break
+            self._make_room()
+
+    def _note_sleep(self) -> None:
+        """Let restitution take sleeping rigid bodies as ones that nothing moves."""
+        model, contact = self.model, self._scene.contact
+        moving = slice(model.membrane_count, model.moving_count)
+        self._scene.losses.body_mass[moving] = np.where(contact.rigid.asleep, np.inf, model.rigid.mass)
 
     def _take_load(self, load: FloatArray | None) -> None:
         """Set the load of the steps that follow [N]; None: none."""
@@ -376,6 +439,8 @@ class ExplicitSolver:
                     steps = needed
                     self._frame.add(Reason.FAST, steps, self._fastest_pair())
             check_speed(steps * motion.frame_time / time, self._scene.contact.bodies.mean.reshape(-1, 4)[:, :3])
+        if self._ticks is not None:
+            steps = ticks_in(time) * math.ceil(steps / ticks_in(time))
         return steps, max(math.sqrt(square), TINY)
 
     def _read(self, state: State, motion: Motion, share: float) -> float:
@@ -422,6 +487,11 @@ class ExplicitSolver:
         """Double the capacity for candidates and contacts."""
         contact = self._scene.contact
         self._scene = self._scene._replace(contact=with_room(contact, 2 * len(contact.corners.reach)))
+
+
+def ticks_in(time: float) -> int:
+    """Number of ticks of rigid bodies in a run of steps [s]."""
+    return max(1, round(time / TICK_TIME))
 
 
 class FrameCounts:

@@ -15,16 +15,30 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import triple
 from ...team import block_of, claim, done, has_part, kind_of
 from . import verify as guarantee
-from .arrays import AGE, DRIFT, KICK, LACKS_ROOM, MARGINS, PRESSING, RESUMES, ROWS, SPAN, STEP
+from .arrays import (  # fmt: skip
+    AGE,
+    DRIFT,
+    KICK,
+    LACKS_ROOM,
+    MARGINS,
+    PRESSING,
+    RESUMES,
+    ROWS,
+    SPAN,
+    STEP,
+    TICK_END,
+    TICK_START,
+    WAKES,
+)
 from .attempt import ACCEPTED, MOST_ATTEMPTS, OUTDATED, drift_group, search, stand_still, try_step
 from .carried import accept as accept_bodies
-from .carried import fall
 from .contact_set import ContactSet
 from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
 from .own import find_margins
 from .press import grip_again, press
+from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
 
@@ -50,7 +64,7 @@ def kick(skins, points, rigid, run, x, velocity, h, damping, gx, gy, gz, scratch
         i = 4 * run.pinned[q]
         v = run.pinned_velocity[q]
         velocity[i], velocity[i + 1], velocity[i + 2] = v[0], v[1], v[2]
-    fall(rigid, gx, gy, gz, h)
+    kick_bodies(rigid, h)
 
 
 @lean_kernel
@@ -117,7 +131,7 @@ def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, da
     state[RESUMES] = 0
     guarantee.accept(y, contact.corners, run.found[2])
     guarantee.accept(y, contact.sides, run.found[3])
-    accept_bodies(rigid)
+    accept_bodies(rigid, h)
     place_glued(glue, points, bodies, rigid, y)
     return True
 
@@ -150,18 +164,20 @@ def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
 
 @lean_kernel
 def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damping, gravity, loss_steps, number):
-    """Take steps until `state[STEP]` reaches `steps`, or until a search exceeds the capacity (`state[LACKS_ROOM]`).
+    """Take steps of a run until `state[STEP]` reaches `state[TICK_END]`, a rigid body strays from the plan of its tick
+    or must wake, or a search exceeds the capacity (`state[LACKS_ROOM]`).
 
-    Called again with larger arrays, it resumes. `damping`: c of the dashpots; `loss_steps`: steps between two calls of
-    dissipation. After an odd number of steps the positions are those in y. Rows are the same arrays, shape
-    (point_count, 4). `number`: 0, or that of a helper, which does its part of the same call in another thread.
+    Called again with larger arrays, it resumes. `damping`: c of the dashpots; `steps`: of the run; `loss_steps`: steps
+    between two calls of dissipation. After an odd number of steps the positions are those in y. Rows are the same
+    arrays, shape (point_count, 4). `number`: 0, or that of a helper, which does its part of the same call in another
+    thread.
     """
     contact = scene.contact
     state = contact.run.state
     if number > 0:
         assist(contact, scene.skins, x, y, velocity, h, damping, gravity, number)
         return
-    while state[STEP] < steps:
+    while state[STEP] < state[TICK_END]:
         here, there, rows = (x, y, y_rows) if state[STEP] % 2 == 0 else (y, x, x_rows)
         if not take_step(
             contact, scene.skins, scene.glue, scene.losses, here, there, velocity, velocity_rows, h, damping, gravity
@@ -174,3 +190,6 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
             late = (state[STEP] - 1) % loss_steps + 1
             start = contact.bodies.point_start
             apply_losses(rows, velocity_rows, scene.losses, contact.rigid, start, gravity, h * late)
+        if strays(contact.rigid, h, (state[STEP] - state[TICK_START]) * h) or state[WAKES] == 1:
+            break
+    catch_up(contact.rigid)

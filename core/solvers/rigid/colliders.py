@@ -1,5 +1,7 @@
 """Contacts of rigid bodies with colliders: the contact set, and points that have passed a face."""
 
+import math
+
 import numpy as np
 
 from ...contact.broad_phase.search import ContactSearch
@@ -9,6 +11,7 @@ from ...contact.untangle.recovery import find_through
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import State
 from ..counts import Counts
+from ..kinematics import Motion
 
 #: Reach of a search: the way of bodies in this many steps, a share of their radius, and the speculative distance.
 REACH_STEPS = 5.0
@@ -26,6 +29,7 @@ class ColliderContacts:
         self.contacts = Contacts()
         self.speculation = np.zeros(model.rigid_count)  # beyond the thickness [m]
         self._thickness = np.zeros(0)
+        self._body = np.zeros(0, np.int32)  # number of the rigid body in each row
         self._above = np.zeros(0, np.int8)  # see `find_through`
         self._left_out = np.zeros(model.rigid_count, dtype=bool)  # of the last search
         self._followed: FloatArray | None = None  # positions of the last check for passed faces
@@ -62,6 +66,11 @@ class ColliderContacts:
         v = v[self._model.moving_point_count :]
         return float(np.sqrt(np.einsum("ij,ij->i", v, v).max(initial=0.0)))
 
+    def fastest_of(self, motion: Motion) -> float:
+        """The same from the motion of a frame."""
+        way = (motion.end - motion.start)[motion.points >= self._model.moving_point_count]
+        return float(np.sqrt(np.einsum("ij,ij->i", way, way).max(initial=0.0))) / motion.frame_time
+
     def meet(
         self, x: FloatArray, v: FloatArray, speed: FloatArray, resting: BoolArray, given: float
     ) -> tuple[BoolArray, BoolArray]:
@@ -76,7 +85,7 @@ class ColliderContacts:
         if model.body_count == model.moving_count:
             return supported, shaken
         left_out = resting if given == 0.0 else np.zeros_like(resting)
-        move = self.step_time * (speed + given + self.step_time * float(np.linalg.norm(model.gravity)))
+        move = self.step_time * (speed + given + self.step_time * math.sqrt(model.gravity @ model.gravity))
         self.speculation = SPECULATION * move
         ahead = np.zeros(model.body_count)
         ahead[first : model.moving_count] = self.speculation
@@ -88,7 +97,7 @@ class ColliderContacts:
             self._left_out = left_out.copy()
             self._look(x, reach)
         near = contacts.gap[: contacts.count] < self._thickness
-        body = self._bodies()[near]
+        body = self._body[near]
         supported[body] = True
         supported[self._left_out] = True
         if given > 0.0:
@@ -126,22 +135,18 @@ class ColliderContacts:
         self._search.search(x, reach, contacts, left_out=nowhere)
         self._search.reach[: model.membrane_count] = np.inf  # soft bodies take no part
         self._thickness = contacts.thickness[: contacts.count].copy()
+        self._body = contacts.bodies[: contacts.count].min(axis=1) - model.membrane_count  # colliders come last
         self._above = np.zeros(contacts.edge_start, np.int8)
         self._counts.contact_searches += 1
         self._evaluate(x)
         self._list_through(x)
-
-    def _bodies(self) -> IntArray:
-        """Number of the rigid body in each row; colliders come after all others."""
-        bodies: IntArray = self.contacts.bodies[: self.contacts.count].min(axis=1) - self._model.membrane_count
-        return bodies
 
     def _evaluate(self, x: FloatArray) -> None:
         """Gaps of the contact set at x."""
         contacts = self.contacts
         points, edges = slice(0, contacts.edge_start), slice(contacts.edge_start, contacts.count)
         # contacts need their owners within the whole speculative distance
-        contacts.thickness[points] = self._thickness[points] + self.speculation[self._bodies()[points]]
+        contacts.thickness[points] = self._thickness[points] + self.speculation[self._body[points]]
         evaluate_gaps(x, contacts, self._model.surfaces)
         contacts.thickness[points] = self._thickness[points]
         contacts.gap[edges][contacts.target_weight[edges] < 0.5] = np.inf

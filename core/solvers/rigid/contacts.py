@@ -12,6 +12,7 @@ import numpy as np
 from ...bodies.rigid.convex import ConvexShapes
 from ...bodies.rigid.motion import set_matrices, turned_tensors
 from ...contact.narrow_phase.manifolds import ManifoldSearch
+from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
@@ -58,6 +59,7 @@ class RigidContacts:
         self.speed = np.zeros(count)  # of each body's fastest point, where the step begins [m/s]
         self.resting = np.zeros(count, dtype=bool)  # bodies that slept in the last step
         self._left_out = ~shapes.simple
+        self._thickness = model.thickness[model.membrane_count : model.moving_count]
         self._spin = np.zeros((count, 3))
         self._local = np.zeros((1024, 3))
         self._given = _Given(np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)))
@@ -143,7 +145,7 @@ class RigidContacts:
                 fall, solids.velocity, solids.spin, self.speed,
             )  # fmt: skip
             self.speed += support.speed
-            falling = self.speed + float(np.linalg.norm(fall))
+            falling = self.speed + math.sqrt(fall @ fall)
             manifolds = self.pairs.update(
                 rigid.pose, self.matrices, solids.velocity, solids.spin, falling, self.resting, h
             )
@@ -193,10 +195,7 @@ class RigidContacts:
 
     def enough(self) -> float:
         """Correction at which sweeps end, in units of the thickness."""
-        model, awake = self.model, self.solids.awake
-        thickness = model.thickness[model.membrane_count : model.moving_count]
-        moves = self.step_time * self.speed[awake] / thickness[awake]
-        mean = math.sqrt(float(moves @ moves) / max(len(moves), 1))
+        mean = mean_way(self.solids.awake, self.speed, self._thickness, self.step_time)
         return min(max(CARE * mean, PRECISE), ENOUGH)
 
     def keep(self) -> None:
@@ -223,6 +222,17 @@ class RigidContacts:
         spins_of(resting, self.inverse, rigid.angular_momentum, self._spin)
         place_awake(resting, rigid.pose, rigid.velocity, self._spin, of.arm, of.point_start, x, v)
         self.resting = ~awake
+
+
+@kernel
+def mean_way(awake, speed, thickness, time):
+    """Root mean square of the awake bodies' ways in a time [s], each over its thickness."""
+    total, count = 0.0, 0
+    for body in range(awake.shape[0]):
+        if awake[body]:
+            total += (time * speed[body] / thickness[body]) ** 2
+            count += 1
+    return math.sqrt(total / max(count, 1))
 
 
 class _Given(NamedTuple):

@@ -201,7 +201,7 @@ def finish(phase, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss
         for axis in range(3):
             rigid.velocity[q, axis] += late.rigid[q, axis]
             rigid.momentum[q, axis] += late.rigid[q, 3 + axis]
-    carried.accept(rigid)
+    carried.accept(rigid, h)
     for i in range(0, late.points.shape[0], 4):
         store4(velocity, i, load4(velocity, i) + load4(late.points, i))
     if by_forces and state[PRESSING] > 0:

@@ -55,6 +55,7 @@ class SequentialSolver(ExplicitSolver):
         pairs.counts[:] &= pairs.low < model.membrane_count
         self._step_damping = step_damping(model, options)
         self._frame = FrameCounts()
+        self._ticks = None
         self._loss_steps = max(1, round(LOSS_TIME / substep_time))
 
     def revised(self, _model: Model) -> None:

@@ -1,0 +1,188 @@
+"""Rigid bodies at their own rate: contacts among simple ones, and with colliders, are solved once per tick.
+
+A tick of 1/240 s has three parts:
+1. `begin`: impulses, started from those of the last tick, let no pair come too near in the tick (`tick_impulses.py`).
+   Bodies in contact get the gravity of the tick at once, and the soft impulse that is foreseen.
+2. Soft steps fly the bodies with these velocities and add what soft bodies do to them (`rigid_flight.py`).
+3. `end`: impulses without the push apart, by the way that the bodies have really gone; restitution.
+
+A tick ends early where a body strays from its planned flight by more than a tenth of its thickness, and where a body
+that sleeps must wake. Bodies that soft ones touch keep their rigid pairs in the contact set of the steps, which limits
+their motion. Bodies that are not simple have their contacts in the steps, as soft bodies have.
+"""
+
+import numpy as np
+
+from ...bodies.rigid.convex import ConvexShapes
+from ...contact.kept_distance import RESTING_SHARE
+from ...contact.restitution import resting_speed
+from ...jit import Repeated
+from ...model import FloatArray, IntArray, Model
+from ...state import RigidMotion, State
+from ..counts import Counts
+from ..kinematics import Motion
+from ..rigid.contacts import RigidContacts, Support
+from ..rigid.impulses import MOST_SWEEPS, PUSHING, RELAXING, Effort
+from .arrays import GIVEN, RIGID
+from .carried import start_bodies
+from .contact_set import ContactSet
+from .rigid_flight import note_support
+from .tick_impulses import Impulses, Span, begin_impulses, end_impulses, foresee, soft_speed, tick_of
+
+#: Time between two solutions of the contacts among rigid bodies [s].
+TICK_TIME = 1.0 / 240.0
+
+
+class RigidTicks:
+    """The ticks of a model's simple rigid bodies."""
+
+    def __init__(self, model: Model, contact: ContactSet, shapes: ConvexShapes, counts: Counts) -> None:
+        """`contact`: the contact set of the steps, whose rigid bodies the ticks move."""
+        self.model, self.shapes, self._counts = model, shapes, counts
+        self._rigid = contact.rigid
+        self._begin, self._end = Repeated(begin_impulses), Repeated(end_impulses)
+        self._note_support = Repeated(note_support)
+        self._motion = RigidMotion(contact.rigid.pose, contact.rigid.velocity, contact.rigid.momentum)
+        self._contacts = RigidContacts(model, TICK_TIME, shapes, counts)
+        self._tick = tick_of(model, shapes.simple)
+        count = model.rigid_count
+        self._support = Support(np.zeros(count, bool), np.zeros(count, bool), np.zeros(count))
+        self._impulses = Impulses(
+            self._contacts.rows, self._contacts.solids, self._tick, self._rigid, self._contacts.matrices
+        )
+        self._given = 0.0  # speed of the fastest point of a collider in this run of steps [m/s]
+        self._bodies = np.zeros((0, 2), np.int32)  # of each row, when the last run ended
+        self._has_moved = False  # whether any body was awake in this run of steps
+        self._moves = False  # whether any body is awake in this tick
+        self._time = TICK_TIME  # of this tick, as planned [s]
+        # of rigid bodies and colliders, in the model's order [m, m/s]
+        self._x, self._v = np.zeros((2, model.point_count, 3))
+        bodies = slice(model.membrane_count, model.moving_count)
+        contact.bodies.by_tick[bodies] = shapes.simple
+        contact.bodies.by_tick[model.moving_count :] = True
+        self._kind = contact.bodies.kind[bodies]
+
+    def start_frame(self, state: State) -> None:
+        """Drop everything that is not in the state, so that a continued run has the same bits."""
+        self._contacts.start_frame(state)
+        self._contacts.step_time = self._contacts.colliders.step_time = TICK_TIME
+        tick, known = self._tick, len(state.soft_load)
+        tick.force[:], tick.torque[:] = (state.soft_load[:, :3], state.soft_load[:, 3:]) if known else (0.0, 0.0)
+        marks = tick.held, self._support.holds, self._support.shakes
+        for mark, values in zip(marks, state.rigid_marks.T if known else (False, False, False), strict=True):
+            mark[:] = values
+        self._rigid.late[:] = 0.0
+        self._rigid.meets[:] = self._rigid.tied
+        self._rigid.asleep[:] = False
+        self._take_sleep()
+
+    def read(self, state: State, motion: Motion) -> None:
+        """Begin a run of steps from a state."""
+        first = self.model.vertex_count
+        self._given = self._contacts.colliders.fastest_of(motion)
+        self._x[first:], self._v[first:] = state.positions[first:], state.velocities[first:]
+        self._has_moved = False
+        self._tick.touching[:] = state.touching[self.model.membrane_count :]
+
+    def begin(self, state: State, motion: Motion, share: float, time: float, step: float) -> bool:
+        """Begin a tick of a time [s] with soft steps of a length [s]; returns whether other bodies sleep than before.
+
+        `share`: part of the frame before its start.
+        """
+        contacts, tick, rigid, support = self._contacts, self._tick, self._rigid, self._support
+        self._time, self._moves = time, not self.sleeps
+        if len(motion.points):
+            self._x[motion.points], self._v[motion.points] = motion.positions(share), motion.velocities
+        slept = rigid.asleep.copy()
+        if self._moves:
+            self._has_moved = True
+            contacts.start_from(state)
+            contacts.take_step_time(time)
+            foresee(tick, rigid, time)
+            soft_speed(tick, time, support.speed)
+            contacts.find(state, self._motion, tick.held, self._x, self._v, self._given, support)
+            if contacts.rows is not self._impulses.rows:
+                self._impulses = self._impulses._replace(rows=contacts.rows)
+            effort = Effort(PUSHING, MOST_SWEEPS, contacts.enough())
+            self._counts.sweeps += self._begin(
+                self._impulses, contacts.count, contacts.colliders.speculation, self.model.gravity,
+                self._span(time, step), effort,
+            )  # fmt: skip
+        else:
+            state.still_time += time
+            contacts.count = contacts.first_given = 0
+            rigid.asleep[:] = self.shapes.simple
+        changes = bool((slept != rigid.asleep).any())
+        if changes:
+            self._take_sleep()
+            start_bodies(rigid)
+        return changes
+
+    def _take_sleep(self) -> None:
+        """Let the steps take sleeping bodies as given ones."""
+        rigid, solid, asleep = self._rigid, self.model.rigid, self._rigid.asleep
+        self._kind[:] = np.where(asleep, GIVEN, RIGID)
+        rigid.inverse_mass[:] = ~asleep / solid.mass
+        rigid.inverse_inertia[:] = ~asleep[:, None, None] * solid.inverse_inertia
+
+    def end(self, contact: ContactSet, velocity: FloatArray, limits: FloatArray, time: float, step: float) -> None:
+        """End the tick after soft steps of a time [s]; velocity, limits: see `rigid_flight.note_calm`."""
+        contacts, tick, support = self._contacts, self._tick, self._support
+        self._note_support(contact, velocity, limits, tick.touching, support.holds, support.shakes)
+        if not self._moves:
+            return
+        contacts.take_step_time(time)
+        effort = Effort(RELAXING, MOST_SWEEPS, contacts.enough())
+        self._counts.sweeps += self._end(
+            self._impulses, contacts.count, self.model.gravity, self._span(time, step), effort
+        )  # fmt: skip
+        contacts.keep()
+        contacts.place(self._motion, self._x, self._v)
+
+    def _span(self, time: float, step: float) -> Span:
+        """The times of a tick whose soft steps take a time [s]."""
+        left = max(self._time - time, 0.0)
+        return Span(time, left, min(1.0, time / TICK_TIME), step, resting_speed(self.model.gravity, time))
+
+    def write(self, state: State, motion: Motion, share: float) -> None:
+        """Write what a run of steps leaves into the state, at a share of the frame."""
+        tick, contacts, first = self._tick, self._contacts, self.model.membrane_count
+        state.soft_load = np.concatenate([tick.force, tick.torque], axis=1)
+        state.rigid_marks = np.stack([tick.held, self._support.holds, self._support.shakes], axis=1)
+        state.touching[first:] |= tick.held
+        if self._has_moved:
+            self._bodies = contacts.bodies_of_rows()
+            if len(motion.points):
+                self._x[motion.points] = motion.positions(share)
+            state.held = contacts.held()
+            contacts.colliders.follow(self._x)
+            others = np.minimum(self.model.point_body[state.wrong_side[:, 0]], state.wrong_side[:, 1]) < first
+            state.wrong_side = np.concatenate([state.wrong_side[others], contacts.colliders.wrong_side()])
+
+    @property
+    def sleeps(self) -> bool:
+        """Whether all bodies sleep and nothing wakes them."""
+        shaken = self._support.shakes & self.shapes.simple
+        return self._given == 0.0 and bool(self._contacts.resting.all()) and not shaken.any()
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether no contact of a soft body with a rigid one is near."""
+        return not self._rigid.meets.any()
+
+    @property
+    def row_count(self) -> int:
+        """Contact rows of the last tick."""
+        return self._contacts.count
+
+    @property
+    def pressing_count(self) -> int:
+        """Rows with an impulse."""
+        return int(np.count_nonzero(self._contacts.rows.impulse[: self._contacts.count, 0]))
+
+    def pair_contacts(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Both bodies, normal force [N] and gap [m] of every row that pressed in the last tick."""
+        rows, bodies = self._contacts.rows, self._bodies
+        at = np.flatnonzero(rows.impulse[: self._contacts.count, 0] > 0.0)
+        gap = rows.gap[at] + RESTING_SHARE * rows.thickness[at]
+        return bodies[at, 0], bodies[at, 1], rows.impulse[at, 0] / self._contacts.step_time, gap
