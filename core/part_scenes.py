@@ -205,7 +205,7 @@ def _simulation_mesh(make: WorldMaker) -> None:
     positions, triangles = box(2)
     for some in (triangles, triangles[1:], triangles[:1]):
         Follower(even_mesh(positions, some, 50), positions)
-    ends = np.concatenate([positions, positions + (2.0, 0.0, 0.0)])
+    ends = np.concatenate([positions, positions + (0.6, 0.3, 0.2)])
     even = even_mesh(ends, np.concatenate([triangles, triangles + len(positions)]), 100)
     Follower(even, ends).positions(even.positions)
 

@@ -99,14 +99,19 @@ def oriented(mesh: Mesh) -> Mesh:
     other, same = np.concatenate([b // 3, a // 3])[link], np.tile(flat[a] == flat[b], 2)[link]
     turned, part = np.zeros(len(mesh.triangles), bool), np.full(len(mesh.triangles), -1)
     spread_winding(face_start.astype(np.int64), other, same, turned, part)
-    triangles = np.where(turned[:, None], mesh.triangles[:, ::-1], mesh.triangles)
+    triangles = _turned(mesh.triangles, turned)
     # A part alone tells inside from outside by its volume; parts in others are cavities if they were drawn as such.
     middle = mesh.x.mean(axis=0)
     p, q, r = (mesh.x[triangles[:, corner]] - middle for corner in range(3))
     volume = np.bincount(part, np.einsum("ij,ij->i", p, np.cross(q, r)))
     flipped_by_us = np.bincount(part, turned) > 0
     inward = (volume < 0.0) & (flipped_by_us | (len(volume) == 1))
-    return mesh._replace(triangles=np.where(inward[part][:, None], triangles[:, ::-1], triangles))
+    return mesh._replace(triangles=_turned(triangles, inward[part]))
+
+
+def _turned(triangles: Numbers, turned: BoolArray) -> Numbers:
+    """Triangles of which some are wound the other way."""
+    return np.ascontiguousarray(np.where(turned[:, None], triangles[:, ::-1], triangles))
 
 
 @kernel
