@@ -66,7 +66,7 @@ def _net(inside: BoolArray, value: FloatArray) -> tuple[FloatArray, Numbers]:
         place[q[:, 1]] - place[q[:, 3]], axis=1
     )
     q = np.where(is_long[:, None], np.roll(q, 1, axis=1), q)
-    return place, np.concatenate([q[:, [0, 1, 2]], q[:, [0, 2, 3]]])
+    return place, np.ascontiguousarray(np.concatenate([q[:, [0, 1, 2]], q[:, [0, 2, 3]]]))
 
 
 @lean_kernel
