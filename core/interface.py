@@ -10,6 +10,8 @@ from .impulses.pulls import Handle, Pull
 from .model import Model
 from .options import MethodOptions
 from .reports import PairReport, StepReport
+from .simulation_mesh.even import EvenMesh, even_mesh, even_mesh_slices
+from .simulation_mesh.follower import Follower
 from .solvers.notes import Finding, Reason
 from .state import State
 from .topology import check_closed_surface
@@ -20,8 +22,10 @@ __all__ = [
     "CacheError",
     "Diagnostics",
     "DivergenceError",
+    "EvenMesh",
     "Field",
     "Finding",
+    "Follower",
     "FrameInput",
     "Handle",
     "MeshError",
@@ -37,6 +41,8 @@ __all__ = [
     "StepReport",
     "World",
     "check_closed_surface",
+    "even_mesh",
+    "even_mesh_slices",
     "moles",
     "nrt",
 ]

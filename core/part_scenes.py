@@ -9,6 +9,8 @@ from .builder import ModelBuilder
 from .errors import SoftPressureError
 from .frame_input import FrameInput
 from .model import FloatArray, IntArray
+from .simulation_mesh.even import even_mesh
+from .simulation_mesh.follower import Follower
 from .world import World
 
 #: Makes a world of a model, with the method to prepare.
@@ -198,15 +200,26 @@ def _flat(make: WorldMaker) -> None:
     _fall(make, alone)
 
 
+def _simulation_mesh(make: WorldMaker) -> None:
+    """Even meshes of a box, of one with a hole and of a sheet, which is wrapped; the box's vertices follow."""
+    positions, triangles = box(2)
+    for some in (triangles, triangles[1:], triangles[:1]):
+        Follower(even_mesh(positions, some, 50), positions)
+    ends = np.concatenate([positions, positions + (0.6, 0.3, 0.2)])
+    even = even_mesh(ends, np.concatenate([triangles, triangles + len(positions)]), 100)
+    Follower(even, ends).positions(even.positions)
+
+
 #: A small scene of each part: skins; skins with self-contact; bodies that start crossed; soft solids
-#: and trusses; loops and trusses in a plane; convex rigid bodies of few faces, alone; all other rigid bodies, and
-#: attachments.
+#: and trusses; loops and trusses in a plane; even meshes of drawn ones; convex rigid bodies of few faces, alone; all
+#: other rigid bodies, and attachments.
 PARTS: dict[str, Callable[[WorldMaker], None]] = {
     "SKIN": _skins,
     "SELF_CONTACT": _touch_itself,
     "CROSSED": _crossed,
     "LATTICE": _jelly,
     "FLAT": _flat,
+    "SIMULATION_MESH": _simulation_mesh,
     "RIGID": _solids_alone,
     "COUPLED": _solids,
 }

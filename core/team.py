@@ -80,6 +80,20 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(MOST - 1, "Soft Pressure team")
 
 
+def share(call: Callable[[int, int], object], count: int, chunk: int) -> None:
+    """Call a kernel for first .. end - 1 of `count` elements, by chunks, each in a thread of the pool but the last."""
+    ends = range(chunk, count, chunk)
+    waiting = []
+    for end in ends:
+        try:
+            waiting.append(_threads().submit(call, end - chunk, end))
+        except RuntimeError:  # no thread available
+            call(end - chunk, end)
+    call(ends[-1] if ends else 0, count)
+    for one in waiting:
+        one.result()
+
+
 @lean_inline_kernel
 def hand_out(team, kind, first, end):
     """Start a job with the blocks first .. end - 1; `kind` (0 to 127): read by the threads that claim them."""

@@ -89,14 +89,14 @@ def check_extent(name: str, positions: NDArray[Any]) -> None:
         )
 
 
-def triangle_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
+def triangle_areas(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> FloatArray:
     """Areas [m^2], shape (triangle_count,)."""
     a, b, c = (positions[triangles[:, corner]] for corner in range(3))
     areas: FloatArray = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
     return areas
 
 
-def signed_volume(positions: FloatArray, triangles: IntArray) -> float:
+def signed_volume(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> float:
     """Enclosed volume [m^3], positive for outward winding; taken about the centre for accuracy far from the origin."""
     middle = positions.mean(axis=0)
     a, b, c = (positions[triangles[:, corner]] - middle for corner in range(3))

@@ -1,0 +1,131 @@
+"""The drawn surface as the remesher needs it: normals, samples with their tolerances, sharp lines."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import lean_kernel
+from ..model import BoolArray, FloatArray
+from ..topology import grouped
+from ..union_find import name_islands, unite
+from .rays import Grid, grid_of, set_flat_beside, set_thickness
+from .surface import Lines, Numbers, Samples
+
+#: Least angle between the faces of a sharp edge [degrees].
+SHARP = 40.0
+#: A sharp edge has flat sides this wide, and belongs to a line of this length [wanted edge lengths].
+FLAT_REACH, LINE_LENGTH = 0.7, 4.0
+#: Tolerance of samples: a share of the thickness there, between two shares of the wanted edge length.
+THICKNESS_SHARE, LEAST_TOLERANCE, MOST_TOLERANCE = 0.3, 0.08, 0.25
+#: Thickness is found at this many samples at most.
+RAY_POINTS = 20_000
+#: Drawn vertices per wanted one that are samples, at most: more take time and change nothing.
+SAMPLES_PER_VERTEX = 16
+#: Most parts along a side of a large triangle, of which each gets a sample.
+MOST_PARTS = 60
+
+
+class Drawn(NamedTuple):
+    """A closed surface, of which an even one is to be made."""
+
+    x: FloatArray  # shape (vertex_count, 3)
+    triangles: Numbers  # int64
+    twin: Numbers
+    normals: FloatArray  # of triangles, unit
+    areas: FloatArray  # of triangles
+    samples: Samples
+    sampled: Numbers  # vertices that are samples, the first ones in this order
+    sample_face: Numbers  # the triangle of each sample
+    sharp: BoolArray  # of each half-edge
+    lines: Lines
+
+
+def drawn_surface(x: FloatArray, triangles: Numbers, twin: Numbers, length: float, vertex_count: int) -> Drawn:
+    """Samples and sharp lines of a closed surface at the scale of the edge length and the vertices that are wanted."""
+    cross = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
+    area2 = np.linalg.norm(cross, axis=1)
+    normals, areas = cross / np.maximum(area2, 1e-30)[:, None], 0.5 * area2
+    grid = grid_of(x, triangles, 0.5 * length)
+    sharp, lines = _sharp_lines(grid, twin, normals, length)
+    extra, extra_face = _points_of_large(x, triangles, areas, length)
+    share = areas / (1 + np.bincount(extra_face, minlength=len(triangles)))
+    owner = np.zeros(len(x), np.int64)
+    owner[triangles.ravel()] = np.arange(triangles.size) // 3
+    stride = -(-len(x) // (SAMPLES_PER_VERTEX * vertex_count))
+    sampled = np.arange(0, len(x), stride)
+    points = np.concatenate([x[sampled], extra])
+    point_normals = np.concatenate([vertex_normals(x, triangles)[sampled], normals[extra_face]])
+    area = np.concatenate([stride * _to_corners(triangles, share / 3.0, len(x))[sampled], share[extra_face]])
+    thickness = np.full(len(points), length)
+    set_thickness(grid, points, point_normals, max(1, len(points) // RAY_POINTS), True, length, thickness)
+    tolerance = np.clip(THICKNESS_SHARE * thickness, LEAST_TOLERANCE * length, MOST_TOLERANCE * length)
+    samples = Samples(points, point_normals, area, tolerance, np.zeros(len(points)))
+    face = np.concatenate([owner[sampled], extra_face])
+    return Drawn(x, triangles, twin, normals, areas, samples, sampled, face, sharp, lines)
+
+
+def vertex_normals(x: FloatArray, triangles: Numbers) -> FloatArray:
+    """Unit normals of vertices, by the areas of the triangles around each, shape (vertex_count, 3)."""
+    cross = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
+    total = np.stack([_to_corners(triangles, cross[:, axis], len(x)) for axis in range(3)], axis=1)
+    unit: FloatArray = total / np.maximum(np.linalg.norm(total, axis=1), 1e-30)[:, None]
+    return unit
+
+
+def vertex_areas(x: FloatArray, triangles: Numbers) -> FloatArray:
+    """A third of the area of the triangles around each vertex, shape (vertex_count,)."""
+    cross = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
+    return _to_corners(triangles, np.linalg.norm(cross, axis=1) / 6.0, len(x))
+
+
+def _to_corners(triangles: Numbers, values: FloatArray, vertex_count: int) -> FloatArray:
+    """The sum, at each vertex, of the values of its triangles."""
+    summed: FloatArray = np.bincount(triangles.ravel(), np.repeat(values, 3), vertex_count).astype(float)
+    return summed
+
+
+def _points_of_large(x: FloatArray, triangles: Numbers, areas: FloatArray, length: float) -> tuple[FloatArray, Numbers]:
+    """Points on triangles that are large against the wanted length, and their triangles: the centres of n^2 parts."""
+    sides = np.linalg.norm(x[triangles] - x[np.roll(triangles, -1, axis=1)], axis=2).max(axis=1)
+    parts = np.maximum(1.52 * np.sqrt(areas) / (0.6 * length), 0.4 * sides / length)  # of an even triangle: side / 0.6
+    count = np.clip(parts + 0.5, 0, MOST_PARTS).astype(np.int64)
+    points, faces = [np.empty((0, 3))], [np.empty(0, np.int64)]
+    for n in np.unique(count[count > 0]):
+        i, j = (numbers.ravel() for numbers in np.meshgrid(np.arange(n), np.arange(n)))
+        upright, turned = i + j < n, i + j < n - 1
+        place = np.stack([i, j], axis=1)
+        weights = np.concatenate([place[upright] + 1 / 3, place[turned] + 2 / 3]) / n
+        weights = np.column_stack([1.0 - weights.sum(axis=1), weights])
+        own = np.flatnonzero(count == n)
+        points.append(np.einsum("wk,tkc->twc", weights, x[triangles[own]]).reshape(-1, 3))
+        faces.append(np.repeat(own, len(weights)))
+    return np.concatenate(points), np.concatenate(faces)
+
+
+def _sharp_lines(grid: Grid, twin: Numbers, normals: FloatArray, length: float) -> tuple[BoolArray, Lines]:
+    """Which half-edges are sharp at the scale of the wanted length, and the lines of them."""
+    origin, end = grid.triangles.ravel(), np.roll(grid.triangles, -1, axis=1).ravel()
+    number = np.arange(len(origin))
+    cosine = np.einsum("ij,ij->i", normals[number // 3], normals[twin // 3])
+    edges = np.flatnonzero((cosine < np.cos(np.radians(SHARP))) & (number < twin))
+    flat = np.zeros(len(edges), bool)
+    set_flat_beside(grid, twin, normals, edges, FLAT_REACH * length, flat)
+    edges = edges[flat]
+    line = np.arange(len(grid.x))
+    unite_pairs(line, origin[edges], end[edges])
+    along = np.linalg.norm(grid.x[origin[edges]] - grid.x[end[edges]], axis=1)
+    total = np.bincount(line[origin[edges]], along, len(grid.x))
+    edges = edges[total[line[origin[edges]]] > LINE_LENGTH * length]
+    sharp = np.zeros(len(origin), bool)
+    sharp[edges] = sharp[twin[edges]] = True
+    ends = np.stack([origin[edges], end[edges]], axis=1)
+    start, entry = grouped(ends.ravel(), len(grid.x))
+    return sharp, Lines(grid.x, ends, start.astype(np.int64), entry.astype(np.int64) // 2)
+
+
+@lean_kernel
+def unite_pairs(parent, a, b):
+    """Name each member's island by its lowest one; `parent` starts as the numbers of the members."""
+    for i in range(a.shape[0]):
+        unite(parent, a[i], b[i])
+    name_islands(parent)

@@ -1,0 +1,200 @@
+"""Even meshes: closed, of even edges, and as near to what was drawn as is asked for; everything has one."""
+
+import drawn_meshes as drawn
+import numpy as np
+import pytest
+import shapes
+from softpressure_ext.core import MeshError, ParameterError
+from softpressure_ext.core.simulation_mesh.even import FILLED, TURNED, WRAPPED, even_mesh, even_mesh_slices
+from softpressure_ext.core.topology import check_closed_surface
+
+#: What is drawn closed; the spheres are coarse against the finest even mesh, the boxes have large faces.
+CLOSED = {
+    "icosphere": shapes.icosphere(3, 0.5),
+    "uv sphere": drawn.uv_sphere(),
+    "cube": shapes.box(1.0, 1),
+    "bevelled box": drawn.bevelled_box(),
+    "torus": shapes.torus(0.4, 0.15),
+    "figure": drawn.figure(),
+}
+TURN = shapes.rotation((1.0, -2.0, 0.5), 1.1)
+
+
+@pytest.fixture(scope="module", params=[(name, count) for name in CLOSED for count in (300, 1000)], ids=str)
+def made(request):
+    name, count = request.param
+    return name, count, CLOSED[name], even_mesh(*CLOSED[name], count)
+
+
+def test_it_is_closed_with_the_count_volume_genus_and_parts(made):
+    _, count, mesh, even = made
+    check_closed_surface("even", even.positions, even.triangles)
+    assert len(even.positions) == pytest.approx(count, rel=0.06)
+    assert drawn.volume(even[:2]) == pytest.approx(drawn.volume(mesh), rel=1e-3)
+    assert drawn.euler(even.triangles) == drawn.euler(mesh[1])
+    assert drawn.part_count(even.triangles) == drawn.part_count(mesh[1])
+    assert even.notes == ()
+
+
+def test_its_edges_are_even(made):
+    name, *_, even = made
+    lengths = drawn.edge_lengths(even.positions, even.triangles)
+    middle = np.median(lengths)
+    # one edge of half the length halves the step; in limbs as thick as an edge is long some have to be shorter
+    assert lengths.min() > (0.3 if name == "figure" else 0.45) * middle
+    assert lengths.max() < 2.0 * middle
+    assert np.bincount(even.triangles.ravel()).min() >= 4
+
+
+def test_it_is_near_what_was_drawn(made):
+    _, count, mesh, even = made
+    points = np.concatenate([mesh[0], drawn.points_on(*mesh, 2000)])
+    away = drawn.distances(points, even.positions, even.triangles) / drawn.size_of(mesh[0])
+    assert away.max() < (0.06 if count == 300 else 0.03)  # a third as many vertices: twice as far
+    assert np.quantile(away, 0.95) < (0.02 if count == 300 else 0.01)
+    back = drawn.distances(even.positions, *mesh) / drawn.size_of(mesh[0])
+    assert back.max() < 0.03
+
+
+def test_it_does_not_cross_itself(made):
+    *_, mesh, even = made
+    assert drawn.crossing_count(*mesh) == 0
+    assert drawn.crossing_count(even.positions, even.triangles) == 0
+
+
+@pytest.mark.parametrize("count", [300, 1000])
+def test_a_cube_is_met_exactly(count):
+    even = even_mesh(*CLOSED["cube"], count)
+    outer = np.abs(np.abs(even.positions).max(axis=1) - 0.5)
+    assert outer.max() < 1e-9
+    assert drawn.area(even[:2]) == pytest.approx(6.0, rel=1e-9)
+
+
+def test_same_bits_each_time_and_at_any_power_of_two():
+    mesh = CLOSED["figure"]
+    first, second = even_mesh(*mesh, 500), even_mesh(*mesh, 500)
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    larger = even_mesh(8.0 * mesh[0], mesh[1], 500)
+    assert np.array_equal(larger.positions, 8.0 * first.positions)
+    assert np.array_equal(larger.triangles, first.triangles)
+
+
+@pytest.mark.parametrize("name", ["figure", "bevelled box"])
+def test_it_is_as_good_however_turned_moved_and_scaled(name):
+    x, triangles = CLOSED[name]
+    here = even_mesh(x, triangles, 600)
+    there = even_mesh(3.7 * x @ TURN.T + (50.0, -20.0, 7.0), triangles, 600)
+    back = (there.positions - (50.0, -20.0, 7.0)) @ TURN / 3.7
+    assert len(back) == pytest.approx(len(here.positions), rel=0.03)
+    assert drawn.volume((back, there.triangles)) == pytest.approx(drawn.volume(here[:2]), rel=1e-3)
+    size = drawn.size_of(x)
+    far = [np.quantile(drawn.distances(x, p, t), 0.95) / size for p, t in (here[:2], (back, there.triangles))]
+    assert far[0] == pytest.approx(far[1], abs=2e-3)
+    edges = [drawn.edge_lengths(p, t) for p, t in (here[:2], (back, there.triangles))]
+    assert np.quantile(edges[0], 0.02) == pytest.approx(np.quantile(edges[1], 0.02), rel=0.05)
+
+
+def test_slices_tell_progress():
+    slices = even_mesh_slices(*CLOSED["figure"], 300)
+    shares = []
+    try:
+        while True:
+            shares.append(next(slices))
+    except StopIteration as end:
+        even = end.value
+    assert len(shares) > 20
+    assert all(0.0 <= a <= b <= 1.0 for a, b in zip(shares[:-1], shares[1:], strict=True))
+    assert np.array_equal(even.positions, even_mesh(*CLOSED["figure"], 300).positions)
+
+
+def closed(mesh, count=800, shortest=0.3):
+    """The even mesh of one that is not closed, with no edge shorter than a share of the median."""
+    even = even_mesh(*mesh, count)
+    check_closed_surface("even", even.positions, even.triangles)
+    assert len(even.positions) == pytest.approx(count, rel=0.08)
+    lengths = drawn.edge_lengths(even.positions, even.triangles)
+    assert lengths.min() > shortest * np.median(lengths)
+    return even
+
+
+def test_a_cup_is_filled():
+    mesh = drawn.cup()
+    even = closed(mesh)
+    assert even.notes == (FILLED,)
+    # a ball of radius 1/2 without what is above its highest ring
+    height = 0.5 - mesh[0][:, 2].max()
+    cap = np.pi * height**2 * (1.5 - height) / 3.0
+    assert drawn.volume(even[:2]) == pytest.approx(np.pi / 6.0 - cap, rel=0.02)
+    assert drawn.euler(even.triangles) == 2
+    assert drawn.crossing_count(even.positions, even.triangles) == 0
+
+
+def test_a_sheet_gets_a_thin_plate():
+    mesh = shapes.grid(1.0, 12)
+    even = closed(mesh, 2000, 0.2)  # its rim is half as thick as an edge is long
+    assert even.notes == (WRAPPED,)
+    assert drawn.part_count(even.triangles) == 1 and drawn.euler(even.triangles) == 2
+    away = drawn.distances(mesh[0], even.positions, even.triangles)
+    assert away.max() < 0.015
+    assert 0.005 < np.ptp(even.positions[:, 2]) < 0.03
+
+
+def test_two_crossing_boxes_become_one_body():
+    mesh = drawn.both(shapes.box(1.0, 3), shapes.box(1.0, 3, (0.5, 0.4, 0.3)))
+    even = closed(mesh)
+    assert even.notes == (WRAPPED,)
+    assert drawn.part_count(even.triangles) == 1
+    assert drawn.volume(even[:2]) == pytest.approx(2.0 - 0.5 * 0.6 * 0.7, rel=0.03)
+    assert drawn.crossing_count(even.positions, even.triangles) == 0
+
+
+def test_a_ball_within_a_ball_vanishes_but_a_cavity_stays():
+    outer, inner = shapes.icosphere(3, 0.5), shapes.icosphere(2, 0.25)
+    even = closed(drawn.both(outer, inner))
+    assert even.notes == (WRAPPED,)
+    assert drawn.part_count(even.triangles) == 1
+    hollow = closed(drawn.both(outer, (inner[0], inner[1][:, ::-1])))
+    assert hollow.notes == ()
+    assert drawn.part_count(hollow.triangles) == 2
+    assert drawn.volume(hollow[:2]) == pytest.approx(drawn.volume(outer) - drawn.volume(inner), rel=1e-3)
+
+
+def test_two_balls_apart_stay_two():
+    even = closed(drawn.both(shapes.icosphere(3, 0.3), shapes.icosphere(3, 0.3, (0.8, 0.0, 0.0))))
+    assert even.notes == ()
+    assert drawn.part_count(even.triangles) == 2
+
+
+def test_flat_faces_doubles_and_windings_do_not_matter():
+    x, triangles = shapes.icosphere(3, 0.5)
+    # every triangle with corners of its own, one in two turned over, one of zero area on each edge of the first
+    apart = x[triangles].reshape(-1, 3)
+    soup = np.arange(len(apart)).reshape(-1, 3)
+    soup[::2] = soup[::2, ::-1]
+    flat = np.concatenate([soup, [(0, 1, 1), (0, 0, 2), (3, 4, 3)]])
+    even = closed((apart, flat))
+    assert even.notes == (TURNED,)
+    assert drawn.volume(even[:2]) == pytest.approx(drawn.volume((x, triangles)), rel=1e-3)
+    assert np.array_equal(even.positions, even_mesh(apart, soup, 800).positions)
+
+
+def test_a_pinched_vertex_is_no_hindrance():
+    lower, upper = shapes.box(0.5, 2), shapes.box(0.5, 2, (0.5, 0.5, 0.5))
+    even = closed(drawn.both(lower, upper))  # they touch in one corner, which is welded
+    assert drawn.part_count(even.triangles) in (1, 2)
+    assert drawn.volume(even[:2]) == pytest.approx(0.25, rel=0.08)
+
+
+def test_two_sheets_on_each_other_have_a_body():
+    x, triangles = shapes.grid(1.0, 4)
+    even = closed((x, np.concatenate([triangles, triangles[:, ::-1]])), 1000)
+    assert even.notes == (WRAPPED,)
+
+
+def test_an_empty_mesh_and_too_few_vertices_are_refused():
+    with pytest.raises(MeshError, match="no faces"):
+        even_mesh(np.zeros((3, 3)), np.zeros((0, 3), int), 300)
+    with pytest.raises(MeshError, match="one point"):
+        even_mesh(np.zeros((3, 3)), np.array([(0, 1, 2)]), 300)
+    with pytest.raises(ParameterError, match="vertex_count"):
+        even_mesh(*CLOSED["cube"], 3)

@@ -1,0 +1,144 @@
+"""Meshes as artists draw them, and measures of meshes that stand for them."""
+
+import numpy as np
+import shapes
+from crossings import crossing_pairs
+from scipy.spatial import cKDTree
+from softpressure_ext.core.topology import signed_volume, triangle_areas, unique_edges
+
+GOLDEN = (1 + 5**0.5) / 2
+
+
+def uv_sphere(around=32, rings=16, radius=0.5):
+    """Sphere of rings, with triangles at its poles."""
+    angle = np.pi * np.arange(1, rings) / rings
+    turn = 2 * np.pi * np.arange(around) / around
+    across = np.sin(angle)[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1)[:, None]
+    points = np.concatenate([across.swapaxes(0, 1), np.repeat(np.cos(angle)[:, None, None], around, 1)], axis=2)
+    points = np.concatenate([[(0, 0, 1.0)], points.reshape(-1, 3), [(0, 0, -1.0)]])
+    number = 1 + np.arange((rings - 1) * around).reshape(rings - 1, around)
+    ahead = np.roll(number, -1, axis=1)
+    quads = np.stack([number[:-1], number[1:], ahead[1:], ahead[:-1]], axis=-1).reshape(-1, 4)
+    top = np.stack([np.zeros(around, int), number[0], ahead[0]], axis=1)
+    bottom = np.stack([np.full(around, len(points) - 1), ahead[-1], number[-1]], axis=1)
+    return radius * points, np.concatenate([top, shapes.split_quads(quads), bottom])
+
+
+def bevelled_box(width=0.08):
+    """Unit cube whose edges and corners are cut off, 24 vertices: the hull of the corners of its six faces."""
+    from scipy.spatial import ConvexHull
+
+    corners = np.array([(i, j, k) for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], float)
+    inner = 1.0 - 2.0 * width
+    points = np.concatenate([0.5 * corners * np.where(np.arange(3) == axis, 1.0, inner) for axis in range(3)])
+    triangles = ConvexHull(points).simplices
+    a, b, c = (points[triangles[:, corner]] for corner in range(3))
+    is_in = np.einsum("ij,ij->i", np.cross(b - a, c - a), a) < 0
+    return points, np.where(is_in[:, None], triangles[:, ::-1], triangles)
+
+
+def figure(subdivisions=4):
+    """Ball with twelve limbs, each a fifth of its radius thick."""
+    points, triangles = shapes.icosphere(subdivisions)
+    limbs = np.array([np.roll((0.0, s, t * GOLDEN), turn) for turn in range(3) for s in (-1, 1) for t in (-1, 1)])
+    limbs /= np.linalg.norm(limbs, axis=1)[:, None]
+    turned = limbs @ shapes.rotation((1.0, 2.0, 3.0), 0.4).T
+    near = np.exp(-50.0 * (1.0 - points @ turned.T)).sum(axis=1)
+    return 0.3 * points * (1.0 + 1.5 * near)[:, None], triangles
+
+
+def cup(around=40, rings=20):
+    """Sphere without its top third."""
+    points, triangles = uv_sphere(around, rings)
+    kept = triangles[(points[triangles][:, :, 2] < 0.2).all(axis=1)]
+    used, renumbered = np.unique(kept, return_inverse=True)
+    return points[used], renumbered.reshape(-1, 3)
+
+
+def both(first, second):
+    """Two meshes as one."""
+    return np.concatenate([first[0], second[0]]), np.concatenate([first[1], second[1] + len(first[0])])
+
+
+def size_of(x):
+    """Longest side of a mesh's box."""
+    return float(np.ptp(x, axis=0).max())
+
+
+def euler(triangles):
+    """Euler characteristic."""
+    return len(np.unique(triangles)) - len(unique_edges(triangles)[0]) + len(triangles)
+
+
+def part_count(triangles):
+    """Number of connected parts."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]]])
+    _, sides = np.unique(sides, return_inverse=True)
+    sides = sides.reshape(-1, 2)
+    graph = coo_matrix((np.ones(len(sides)), (sides[:, 0], sides[:, 1])), shape=(sides.max() + 1,) * 2)
+    return connected_components(graph)[0]
+
+
+def edge_lengths(x, triangles):
+    """Length of each edge."""
+    edges = unique_edges(triangles)[0]
+    return np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1)
+
+
+def crossing_count(x, triangles):
+    """Pairs of an edge and a triangle of one mesh that cross."""
+    edges = unique_edges(triangles)[0]
+    return len(crossing_pairs(x, triangles, edges, np.zeros(len(triangles), int), np.zeros(len(edges), int)))
+
+
+def points_on(x, triangles, count):
+    """Points spread over a surface at random, as many on each part of it as its area asks for."""
+    rng = np.random.default_rng(7)
+    areas = triangle_areas(x, triangles)
+    chosen = rng.choice(len(triangles), count, p=areas / areas.sum())
+    u, v = np.sort(rng.random((2, count)), axis=0)
+    return np.einsum("ck,ckj->cj", np.stack([u, v - u, 1.0 - v], axis=1), x[triangles[chosen]])
+
+
+def distances(points, x, triangles):
+    """Distance of points from a surface, by dense samples of it that are then refined on the triangles near them."""
+    middles = x[triangles].mean(axis=1)
+    reach = np.linalg.norm(x[triangles] - middles[:, None], axis=2).max()
+    near, _ = cKDTree(middles).query(points)
+    found = np.empty(len(points))
+    tree = cKDTree(middles)
+    for i, point in enumerate(points):
+        own = tree.query_ball_point(point, near[i] + 2.0 * reach)
+        found[i] = np.sqrt(_squared(point, x[triangles[own]]).min())
+    return found
+
+
+def _squared(p, corners):
+    """Squared distances of a point from triangles, shape (n, 3, 3): in the plane, or from the three sides."""
+    a = corners[:, 0]
+    u, v, q = corners[:, 1] - a, corners[:, 2] - a, p - a
+    uu, uv, vv = (np.einsum("ij,ij->i", *pair) for pair in ((u, u), (u, v), (v, v)))
+    qu, qv = np.einsum("ij,ij->i", q, u), np.einsum("ij,ij->i", q, v)
+    det = np.maximum(uu * vv - uv * uv, 1e-300)
+    s, t = (vv * qu - uv * qv) / det, (uu * qv - uv * qu) / det
+    rest = q - s[:, None] * u - t[:, None] * v
+    best = np.where((s >= 0) & (t >= 0) & (s + t <= 1), np.einsum("ij,ij->i", rest, rest), np.inf)
+    for k in range(3):
+        start, side = corners[:, k], corners[:, (k + 1) % 3] - corners[:, k]
+        along = np.einsum("ij,ij->i", p - start, side) / np.maximum(np.einsum("ij,ij->i", side, side), 1e-300)
+        rest = p - start - np.clip(along, 0.0, 1.0)[:, None] * side
+        best = np.minimum(best, np.einsum("ij,ij->i", rest, rest))
+    return best
+
+
+def volume(mesh):
+    """Volume that a mesh encloses."""
+    return signed_volume(np.asarray(mesh[0], float), mesh[1])
+
+
+def area(mesh):
+    """Area of a mesh."""
+    return float(triangle_areas(mesh[0], mesh[1]).sum())
