@@ -57,11 +57,11 @@ class RigidContacts:
         self.inverse = np.zeros((count, 3, 3))  # inertia, in world axes
         self.speed = np.zeros(count)  # of each body's fastest point, where the step begins [m/s]
         self.resting = np.zeros(count, dtype=bool)  # bodies that slept in the last step
+        self.island = np.zeros(count, np.int32)  # of each body, see `find_islands`
         self._left_out = ~shapes.simple
         self._spin = np.zeros((count, 3))
         self._local = np.zeros((1024, 3))
         self._given = _Given(np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)))
-        self._island = np.zeros(count, np.int32)
         self._unsupported = Support(np.zeros(count, dtype=bool), np.zeros(count, dtype=bool), np.zeros(count))
         self._is_new = True  # nothing is known yet about the state
 
@@ -147,14 +147,14 @@ class RigidContacts:
             manifolds = self.pairs.update(
                 rigid.pose, self.matrices, solids.velocity, solids.spin, falling, self.resting, h
             )
-            find_islands(manifolds.pair, manifolds.count, self._island)
-            quick = fastest_near(self._island, self.speed)
+            find_islands(manifolds.pair, manifolds.count, self.island)
+            quick = fastest_near(self.island, self.speed)
             supported, shaken = self.colliders.meet(x, v, quick, self.resting, given)
             supported |= support.holds
             shaken |= support.shakes
             state.still_pose[:], state.still_time[:] = still_pose, still_time
             settle(
-                self._island, rigid.pose, model.rigid.radius, supported, shaken, h, state.still_pose, state.still_time,
+                self.island, rigid.pose, model.rigid.radius, supported, shaken, h, state.still_pose, state.still_time,
                 awake,
             )  # fmt: skip
             awake &= ~self._left_out
