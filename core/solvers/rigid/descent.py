@@ -19,6 +19,8 @@ from .blocks import FIELDS, HEADER, gather, scatter
 
 #: Share of the squared limit of friction above which it slides.
 SLIDES = 0.999999
+#: Longest step in units of the sweep's change [1]: a ratio of masses; beyond it, the change is rounding.
+FARTHEST = 1e4
 #: Squared sine below which change and last step are one direction [1].
 PARALLEL = 1e-10
 
@@ -42,10 +44,13 @@ def inertia_of(inverse_mass, inverse_inertia):
 
 
 @kernel
-def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_way, motion, motion_before, motion_way):
+def step_on(
+    blocks, header, fields, inertia, impulse, impulse_before, impulse_way, motion, motion_before, motion_way, most
+):
     """Step from what a sweep has found to the least energy of the plane, projected; `*_way` becomes the whole step.
 
-    *_before: before the sweep; motion: as in `sweep_blocks`; inertia: `inertia_of` the bodies.
+    *_before: before the sweep; motion: as in `sweep_blocks`; inertia: `inertia_of` the bodies. Returns the squared size
+    of the sweep's change [J]; where it is larger than `most`, there is no step.
     """
     bodies = inertia.shape[0]
     dd = dp = pp = 0.0
@@ -117,7 +122,7 @@ def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_wa
         a, b = (dp * along_way - pp * along) / det, (dp * along - dd * along_way) / det
     elif dd > 0.0:
         a = -along / dd
-    if a < -0.9:  # back to where the sweep began: its change does not lower the energy
+    if a < -0.9 or a > FARTHEST or dd > most:  # not down, or rounding, or growing
         a = b = 0.0
     for body in range(bodies):
         for k in range(6):
@@ -146,6 +151,7 @@ def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_wa
     for body in range(bodies):
         for k in range(6):
             motion_way[body, k] = motion[body, k] - motion_before[body, k]
+    return dd
 
 
 @kernel

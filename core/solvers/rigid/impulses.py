@@ -6,6 +6,7 @@ so that it leaves no velocity. Each row changes two bodies by opposite impulses 
 momentum are conserved.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,8 @@ PUSH_SHARE = 0.8
 SOFT = 20.0
 #: Largest penetration of resting contacts under load, as a share of the thickness.
 YIELD = 0.3
+#: Where a sweep's squared change is so many times that of the first one, the next is a sweep alone.
+GROWTH = 1e4
 #: Sweeps of restitution: rows that meet at once must agree.
 BOUNCE_SWEEPS = 20
 
@@ -73,7 +76,7 @@ def solve(count, rows, solids, time, is_pushing, effort):
             motion[body, k], motion[body, k + 3] = solids.velocity[body, k], solids.spin[body, k]
     before, way = np.empty(3 * places), np.zeros(3 * places)
     motion_before, motion_way = np.empty((bodies + 1, 6)), np.zeros((bodies + 1, 6))
-    sweep = 0
+    sweep, most = 0, math.inf
     while True:
         before[:] = impulse
         motion_before[:] = motion
@@ -81,7 +84,9 @@ def solve(count, rows, solids, time, is_pushing, effort):
         sweep += 1
         if sweep >= effort.most or (sweep >= effort.fewest and worst <= effort.enough):
             break
-        step_on(blocks, header, fields, inertia, impulse, before, way, motion, motion_before, motion_way)
+        size = step_on(blocks, header, fields, inertia, impulse, before, way, motion, motion_before, motion_way, most)
+        if sweep == 1:
+            most = GROWTH * size
     for body in range(bodies):
         for k in range(3):
             solids.velocity[body, k], solids.spin[body, k] = motion[body, k], motion[body, k + 3]
