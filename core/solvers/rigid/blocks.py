@@ -16,7 +16,7 @@ from ...simd import any_larger, four, lane, larger, load4, root, spread, store4,
 
 #: Fields of a row: three axes, two arms; coefficients of the normal impulse; effective masses along the surface;
 #: friction; speeds of a collider's point along the surface; factor from corrections to displacements in thicknesses;
-#: inverse effective mass along the normal.
+#: speed that a normal impulse yields [1/kg].
 FIELDS = 27
 #: Fields of a block's bodies: inverse masses, then the upper halves of the inverse inertia.
 HEADER = 14
@@ -127,12 +127,12 @@ def fill_rows(blocks, rows, time, is_pushing, soft, share, give, out, impulse):
         if not mass > 0.0:
             continue
         out[at + 4 * 25] = time / (mass * rows.thickness[row])
-        out[at + 4 * 26] = 1.0 / mass
         if gap > 0.0:
             bias = gap / time
         elif is_pushing:
             stiff = max(soft, rows.load[row] * time / (mass * give * share * rows.thickness[row]))
             bias = max(share * gap / time, -rows.speed_limit[row])
+            out[at + 4 * 26] = 1.0 / (mass * stiff)
             yielding, mass = 1.0 / (1.0 + stiff), mass * stiff / (1.0 + stiff)
         along = one = two = 0.0
         if rows.body[row, 1] < 0:

@@ -110,6 +110,30 @@ def fly_awake(awake, poses, velocity, momentum, inverse_inertia, time, out):
 
 
 @kernel
+def spins_of(resting, inverse, momentum, spin):
+    """Angular velocity [1/s] of awake bodies, from their angular momentum and inverse inertia in world axes."""
+    for body in range(resting.shape[0]):
+        if not resting[body]:
+            for axis in range(3):
+                spin[body, axis] = (
+                    inverse[body, axis, 0] * momentum[body, 0]
+                    + inverse[body, axis, 1] * momentum[body, 1]
+                    + inverse[body, axis, 2] * momentum[body, 2]
+                )
+
+
+@kernel
+def turn_on(awake, inverse, momentum, spin, inverse_inertia):
+    """Angular velocity [1/s] and inverse inertia of awake bodies in new poses, from their angular momentum there."""
+    spins_of(~awake, inverse, momentum, spin)
+    for body in range(awake.shape[0]):
+        if awake[body]:
+            for axis in range(3):
+                for k in range(3):
+                    inverse_inertia[body, axis, k] = inverse[body, axis, k]
+
+
+@kernel
 def finish_bodies(awake, touching, fall, velocity):
     """Add the remaining velocity of gravity [m/s] to awake bodies, see `start_bodies`."""
     for body in range(awake.shape[0]):
@@ -137,16 +161,3 @@ def place_awake(resting, poses, velocity, spin, arm, point_start, x, x_velocity)
                 x_velocity[point, 1] = v[1] + w[2] * rx - w[0] * rz
                 x_velocity[point, 2] = v[2] + w[0] * ry - w[1] * rx
         i, j = next_run(resting, j)
-
-
-@kernel
-def spins_of(resting, inverse, momentum, spin):
-    """Angular velocity [1/s] of awake bodies, from their angular momentum and inverse inertia in world axes."""
-    for body in range(resting.shape[0]):
-        if not resting[body]:
-            for axis in range(3):
-                spin[body, axis] = (
-                    inverse[body, axis, 0] * momentum[body, 0]
-                    + inverse[body, axis, 1] * momentum[body, 1]
-                    + inverse[body, axis, 2] * momentum[body, 2]
-                )

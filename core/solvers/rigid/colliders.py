@@ -149,7 +149,7 @@ class ColliderContacts:
         contacts.thickness[points] = self._thickness[points] + self.speculation[self._body[points]]
         evaluate_gaps(x, contacts, self._model.surfaces)
         contacts.thickness[points] = self._thickness[points]
-        contacts.gap[edges][contacts.target_weight[edges] < 0.5] = np.inf
+        contacts.gap[edges][contacts.target_weight[edges] <= 0.0] = np.inf
 
     def _list_through(self, x: FloatArray) -> bool:
         """List points that have passed a face since the last step; True if there are any."""

@@ -18,7 +18,17 @@ from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
 from .bodies import fall_asleep, place_awake, place_bodies, spins_of, start_bodies
 from .colliders import ColliderContacts
-from .rows import Solids, given_rows, keep_impulses, manifold_rows, new_rows
+from .rows import (
+    GivenContacts,
+    HeldContacts,
+    Scene,
+    Solids,
+    given_rows,
+    keep_impulses,
+    manifold_rows,
+    new_rows,
+    share_room,
+)
 from .sleep import STILL_TIME, fastest_near, find_islands, settle
 
 #: Sweeps end when one moves no body by more than this share of the bodies' way in the step, within bounds in units of
@@ -58,12 +68,12 @@ class RigidContacts:
         self.inverse = np.zeros((count, 3, 3))  # inertia, in world axes
         self.speed = np.zeros(count)  # of each body's fastest point, where the step begins [m/s]
         self.resting = np.zeros(count, dtype=bool)  # bodies that slept in the last step
+        self.island = np.zeros(count, np.int32)  # of each body, see `find_islands`
         self._left_out = ~shapes.simple
         self._thickness = model.thickness[model.membrane_count : model.moving_count]
         self._spin = np.zeros((count, 3))
         self._local = np.zeros((1024, 3))
         self._given = _Given(np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)))
-        self._island = np.zeros(count, np.int32)
         self._unsupported = Support(np.zeros(count, dtype=bool), np.zeros(count, dtype=bool), np.zeros(count))
         self._is_new = True  # nothing is known yet about the state
 
@@ -149,14 +159,14 @@ class RigidContacts:
             manifolds = self.pairs.update(
                 rigid.pose, self.matrices, solids.velocity, solids.spin, falling, self.resting, h
             )
-            find_islands(manifolds.pair, manifolds.count, self._island)
-            quick = fastest_near(self._island, self.speed)
+            find_islands(manifolds.pair, manifolds.count, self.island)
+            quick = fastest_near(self.island, self.speed)
             supported, shaken = self.colliders.meet(x, v, quick, self.resting, given)
             supported |= support.holds
             shaken |= support.shakes
             state.still_pose[:], state.still_time[:] = still_pose, still_time
             settle(
-                self._island, rigid.pose, model.rigid.radius, supported, shaken, h, state.still_pose, state.still_time,
+                self.island, rigid.pose, model.rigid.radius, supported, shaken, h, state.still_pose, state.still_time,
                 awake,
             )  # fmt: skip
             awake &= ~self._left_out
@@ -166,31 +176,29 @@ class RigidContacts:
 
     def _set_rows(self, poses: FloatArray, x: FloatArray, v: FloatArray) -> None:
         """Collect the contacts as rows."""
-        model, solids, contacts, m, held = (
-            self.model,
-            self.solids,
-            self.colliders.contacts,
-            self.pairs.manifolds,
-            self._given,
-        )
+        model, solids, c, m = self.model, self.solids, self.colliders.contacts, self.pairs.manifolds
         bodies = slice(model.membrane_count, model.moving_count)
-        start = np.searchsorted(held.body, np.arange(model.rigid_count + 1))
+        given = GivenContacts(
+            c.count, c.points, c.weights, c.normal, c.gap, c.side, c.bodies, c.thickness, self.colliders.speculation
+        )
+        scene = Scene(
+            x, v, poses, self.matrices, model.friction, model.bounciness, model.membrane_count, model.moving_count
+        )
+        start = np.searchsorted(self._given.body, np.arange(model.rigid_count + 1))
         while True:
             count = self.first_given = manifold_rows(
                 m.pair, m.count, m.owner, m.anchor, m.normal, m.impulse, m.reach, poses, self.matrices,
                 model.thickness[bodies], model.friction[bodies], model.bounciness[bodies], solids, PUSH, self.rows,
             )  # fmt: skip
-            if contacts.count:
-                count = given_rows(
-                    count, contacts.count, contacts.points, contacts.weights, contacts.normal, contacts.gap,
-                    contacts.side, contacts.bodies, contacts.thickness, self.colliders.speculation, x, v,
-                    model.membrane_count, model.moving_count, poses, self.matrices, model.friction, model.bounciness,
-                    start, held.anchor.copy(), held.impulse, SAME_POINT * model.rigid.radius, solids, PUSH, self.rows,
-                    self._local,
-                )  # fmt: skip
+            if given.count:
+                held = HeldContacts(
+                    start, self._given.anchor.copy(), self._given.impulse, SAME_POINT * model.rigid.radius
+                )
+                count = given_rows(count, given, scene, held, solids, PUSH, self.rows, self._local)
             if count <= len(self._local):
                 break
             self.rows, self._local = new_rows(count + count // 2), np.zeros((count + count // 2, 3))
+        share_room(self.first_given, count, given.side, self.rows)
         self.count = count
 
     def enough(self) -> float:

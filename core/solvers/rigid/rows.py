@@ -10,6 +10,9 @@ from ...contact.mixing import mixed_kernel
 from ...jit import inline_kernel, kernel
 from ...model import BoolArray, FloatArray, IntArray
 
+#: Cosine of the angle between two normals from which on contacts face each other [1].
+FACING = -0.9
+
 
 class Rows(NamedTuple):
     """One row per contact point. Directions lead from the first body to the second; the first one always moves."""
@@ -51,6 +54,42 @@ class Solids(NamedTuple):
     inverse_inertia: FloatArray  # in world axes [1/(kg m^2)]
     radius: FloatArray  # [m]
     awake: BoolArray
+
+
+class GivenContacts(NamedTuple):
+    """Contacts of bodies with colliders, as in `contact.contacts.Contacts`; the first `count` count."""
+
+    count: int
+    points: IntArray
+    weights: FloatArray
+    normal: FloatArray
+    gap: FloatArray
+    side: IntArray
+    bodies: IntArray
+    thickness: FloatArray
+    speculation: FloatArray  # distance beyond the thickness within which each rigid body's contacts become rows [m]
+
+
+class Scene(NamedTuple):
+    """Where everything is, and what of: points and bodies of the model, and poses of its rigid bodies."""
+
+    x: FloatArray  # of all points [m], shape (point_count, 3)
+    velocity: FloatArray  # [m/s]
+    pose: FloatArray  # shape (rigid_count, 7)
+    matrix: FloatArray  # their rotation matrices
+    friction: FloatArray  # of all bodies, shape (body_count,)
+    bounciness: FloatArray
+    first: int  # number of the first rigid body
+    end: int  # number of the first collider
+
+
+class HeldContacts(NamedTuple):
+    """Impulses of the contacts with colliders in the last step, by rigid body."""
+
+    start: IntArray  # CSR over rigid bodies
+    anchor: FloatArray  # point in the body's frame [m], shape (held_count, 3); infinite once it is taken
+    impulse: FloatArray  # [N s]
+    near: FloatArray  # distance at which it is the same contact [m], of each body
 
 
 @inline_kernel
@@ -227,63 +266,103 @@ def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, mat
 
 
 @kernel
-def given_rows(
-    first_row, count, points, weights, normal, gap, side, bodies, thickness, speculation, x, x_velocity, membrane_count,
-    moving_count, poses, matrices, friction, bounciness, held_start, held_anchor, held_impulse, near, solids,
-    push_share, rows, local,
-):  # fmt: skip
-    """Rows of the contact set between bodies and colliders, from `first_row` on; returns the number of all rows.
+def given_rows(first_row, contacts, scene, held, solids, push_share, rows, local):
+    """Rows of the contacts with colliders, from `first_row` on; returns the number of all rows.
 
-    `speculation` [m], per body: distance beyond the thickness within which contacts become rows. held_*: impulses of
-    each body's contacts in the last step, in CSR; a row takes over one that is nearer than `near` [m]. `local`: output,
-    the point of each row in its body's frame.
+    `local`: output, the point of each row in its body's frame. A row takes over the impulse of the nearest held
+    contact.
     """
     n = first_row
-    for c in range(count):
-        own = 0 if bodies[c, 0] < moving_count else 1
-        body, other = bodies[c, own], bodies[c, 1 - own]
-        a = body - membrane_count
-        if other < moving_count or not solids.awake[a] or not gap[c] < thickness[c] + speculation[a]:
+    for c in range(contacts.count):
+        own = 0 if contacts.bodies[c, 0] < scene.end else 1
+        body, other = contacts.bodies[c, own], contacts.bodies[c, 1 - own]
+        a, thickness, gap = body - scene.first, contacts.thickness[c], contacts.gap[c]
+        if other < scene.end or not solids.awake[a] or not gap < thickness + contacts.speculation[a]:
             continue
         if n < rows.gap.shape[0]:
-            sign = -1.0 if own == 0 else 1.0
-            rows.body[n, 0], rows.body[n, 1] = a, -1
-            set_axes(sign * normal[c, 0], sign * normal[c, 1], sign * normal[c, 2], n, rows.axes)
-            for axis in range(3):
-                here = there = given = 0.0
-                for slot in range(4):
-                    w = weights[c, slot]
-                    if (w > 0.0) == (own == 0):
-                        here += abs(w) * x[points[c, slot], axis]
-                    else:
-                        there += abs(w) * x[points[c, slot], axis]
-                        given += abs(w) * x_velocity[points[c, slot], axis]
-                rows.arm[n, 0, axis] = 0.5 * (here + there) - poses[a, axis]
-                rows.given[n, axis] = given
-            m = matrices[a]
-            for axis in range(3):
-                r = rows.arm[n, 0]
-                local[n, axis] = m[0, axis] * r[0] + m[1, axis] * r[1] + m[2, axis] * r[2]
-            rows.thickness[n] = thickness[c]
-            rows.gap[n] = gap[c] - (RECOVERED_SHARE if side[c] < 0 else RESTING_SHARE) * thickness[c]
-            rows.friction[n] = mixed_kernel(friction[body], friction[other])
-            rows.bounciness[n] = mixed_kernel(bounciness[body], bounciness[other])
+            place_given(n, c, own, a, contacts, scene, rows, local)
+            rows.thickness[n] = thickness
+            rows.gap[n] = gap - kept_share(contacts.side[c]) * thickness
+            rows.friction[n] = mixed_kernel(scene.friction[body], scene.friction[other])
+            rows.bounciness[n] = mixed_kernel(scene.bounciness[body], scene.bounciness[other])
             rows.source[n, 0], rows.source[n, 1] = -1, c
-            best, square = -1, near[a] * near[a]
-            for k in range(held_start[a], held_start[a + 1]):
-                away = 0.0
-                for axis in range(3):
-                    away += (held_anchor[k, axis] - local[n, axis]) ** 2
-                if away < square:
-                    best, square = k, away
+            best = nearest_held(held, a, local[n])
             if best >= 0:
-                j = held_impulse[best]
+                j = held.impulse[best]
                 finish(n, rows, solids, j[0], j[1], j[2], push_share)
-                held_anchor[best, 0] = math.inf
+                held.anchor[best, 0] = math.inf
             else:
                 finish(n, rows, solids, 0.0, 0.0, 0.0, push_share)
         n += 1
     return n
+
+
+@inline_kernel
+def kept_share(side):
+    """Gap that a contact with a collider keeps, over the thickness [1]; more on the wrong side (-1)."""
+    return RECOVERED_SHARE if side < 0 else RESTING_SHARE
+
+
+@kernel
+def place_given(n, c, own, a, contacts, scene, rows, local):
+    """Bodies, axes, arm and the collider's velocity of row n, from contact c, of which side `own` is rigid body a."""
+    sign = -1.0 if own == 0 else 1.0
+    rows.body[n, 0], rows.body[n, 1] = a, -1
+    normal = contacts.normal[c]
+    set_axes(sign * normal[0], sign * normal[1], sign * normal[2], n, rows.axes)
+    r = rows.arm[n, 0]
+    for axis in range(3):
+        here = there = given = 0.0
+        for slot in range(4):
+            w, point = contacts.weights[c, slot], contacts.points[c, slot]
+            if (w > 0.0) == (own == 0):
+                here += abs(w) * scene.x[point, axis]
+            else:
+                there += abs(w) * scene.x[point, axis]
+                given += abs(w) * scene.velocity[point, axis]
+        r[axis] = 0.5 * (here + there) - scene.pose[a, axis]
+        rows.given[n, axis] = given
+    m = scene.matrix[a]
+    for axis in range(3):
+        local[n, axis] = m[0, axis] * r[0] + m[1, axis] * r[1] + m[2, axis] * r[2]
+
+
+@kernel
+def nearest_held(held, a, point):
+    """The held contact of body a that is nearest to a point of its frame, and near enough; -1 for none."""
+    best, square = -1, held.near[a] * held.near[a]
+    for k in range(held.start[a], held.start[a + 1]):
+        away = 0.0
+        for axis in range(3):
+            away += (held.anchor[k, axis] - point[axis]) ** 2
+        if away < square:
+            best, square = k, away
+    return best
+
+
+@kernel
+def share_room(first, count, side, rows):
+    """Let the resting gaps of rows first .. count - 1, with colliders, give way where two of a body face each other.
+
+    The thickness is a margin, not a part of the shapes: a box drawn with 0.1 mm of play in a tunnel slides through it.
+    Neither of two such contacts keeps more than half of their gaps together: pushed to more, they would press the body
+    from both sides, harder in each step. side: of each contact with a collider, as in `GivenContacts`.
+    """
+    bodies = 0
+    for row in range(first, count):
+        bodies = max(bodies, rows.body[row, 0] + 1)
+    newest, older, gap = np.full(bodies, -1, np.int32), np.empty(count - first, np.int32), np.empty(count - first)
+    for row in range(first, count):
+        gap[row - first] = rows.gap[row] + kept_share(side[rows.source[row, 1]]) * rows.thickness[row]
+        older[row - first] = newest[rows.body[row, 0]]
+        newest[rows.body[row, 0]] = row
+    for row in range(first, count):
+        n, other = rows.axes[row, 0], newest[rows.body[row, 0]]
+        while other >= 0:
+            m = rows.axes[other, 0]
+            if n[0] * m[0] + n[1] * m[1] + n[2] * m[2] < FACING:
+                rows.gap[row] = max(rows.gap[row], 0.5 * (gap[row - first] - gap[other - first]))
+            other = older[other - first]
 
 
 @kernel

@@ -20,10 +20,11 @@ from ..counts import Counts
 from ..fixed_steps import FixedSteps
 from ..kinematics import Motion
 from ..notes import Finding, FrameNotes, PairContacts, Reason
-from .bodies import add_turn, finish_bodies, fly_awake
+from .bodies import add_turn, finish_bodies, fly_awake, place_bodies, turn_on
 from .contacts import RigidContacts
 from .impulses import MOST_SWEEPS, PUSHING, RELAXING, Effort, bounce, move_rows, solve, start_impulses
 from .rows import mark_pressing
+from .work import Motions, body_energies, bounce_shares, cut_bounce, island_losses, pay_debts
 
 
 class RigidSolver(FixedSteps):
@@ -120,25 +121,48 @@ class RigidSolver(FixedSteps):
 
     def _move(self, rigid: RigidMotion, touching: BoolArray) -> None:
         """Find the impulses and move the bodies with them."""
-        contacts, of, h = self._contacts, self.model.rigid, self.substep_time
-        rows, count, solids = contacts.rows, contacts.count, contacts.solids
+        contacts, of, h, gravity = self._contacts, self.model.rigid, self.substep_time, self.model.gravity
+        rows, count, solids, first = contacts.rows, contacts.count, contacts.solids, contacts.first_given
         before, awake, momentum = solids.spin.copy(), solids.awake, np.empty_like(solids.spin)
-        enough = contacts.enough()
+        energy, lost, enough = np.empty((2, len(awake))), np.empty(len(awake)), contacts.enough()
+        start = Motions(rigid.velocity, before, rigid.angular_momentum)
+        body_energies(awake, of.mass, gravity, rigid.pose, start, energy[0])
         start_impulses(count, rows, solids)
         pushing = solve(count, rows, solids, h, True, Effort(PUSHING, MOST_SWEEPS, enough))
         add_turn(awake, contacts.matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
         fly_awake(awake, rigid.pose.copy(), solids.velocity, momentum, of.inverse_inertia, h, rigid.pose)
         move_rows(count, rows, solids, h)
-        finish_bodies(awake, touching, h * self.model.gravity, solids.velocity)
+        finish_bodies(awake, touching, h * gravity, solids.velocity)
+        # on with the inertia of the new poses
+        place_bodies(~awake, rigid.pose, of.inverse_inertia, contacts.matrices, contacts.inverse)
+        turn_on(awake, contacts.inverse, momentum, solids.spin, solids.inverse_inertia)
+        turned, whole = solids.spin.copy(), Motions(solids.velocity, solids.spin, np.empty_like(momentum))
         relaxing = solve(count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough))
+        add_turn(awake, contacts.matrices, of.inertia, solids.spin, turned, momentum, whole.momentum)
         self.counts.sweeps += pushing + relaxing
         self._steps += 1
         self._unconverged += max(pushing, relaxing) >= MOST_SWEEPS
-        bounce(count, rows, solids, resting_speed(self.model.gravity, h))
+        body_energies(awake, of.mass, gravity, rigid.pose, whole, energy[1])
+        island_losses(contacts.island, energy[0], energy[1], first, count, rows, lost)
+        pay_debts(contacts.island, awake, of.mass, lost, first, count, rows, whole)
+        self._bounce(whole, lost)
         self.counts.stages += 1
-        add_turn(awake, contacts.matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
-        rigid.velocity[:] = solids.velocity * self._slowed[0]
-        rigid.angular_momentum[:] = momentum * self._slowed[1]
+        rigid.velocity[:] = whole.velocity * self._slowed[0]
+        rigid.angular_momentum[:] = whole.momentum * self._slowed[1]
+
+    def _bounce(self, motion: Motions, lost: FloatArray) -> None:
+        """Restitution, within the energy that each island has `lost` in the step [J]; changes the motion."""
+        contacts, of = self._contacts, self.model.rigid
+        rows, count, solids, island, first = (
+            contacts.rows, contacts.count, contacts.solids, contacts.island, contacts.first_given,
+        )  # fmt: skip
+        impulse, calm = rows.impulse[:count, 0].copy(), Motions(*(part.copy() for part in motion))
+        if not bounce(count, rows, solids, resting_speed(self.model.gravity, self.substep_time)):
+            return
+        share = np.empty(len(island))
+        add_turn(solids.awake, contacts.matrices, of.inertia, solids.spin, calm.spin, calm.momentum, motion.momentum)
+        bounce_shares(island, solids.awake, of.mass, lost, calm, motion, first, count, rows, impulse, share)
+        cut_bounce(island, solids.awake, share, calm, motion, count, rows, impulse)
 
 
 def _take_over(before: State, after: State) -> None:

@@ -1,0 +1,100 @@
+"""Hard cases of rigid contact: nothing crosses, by an independent check, and no scene gains energy."""
+
+import numpy as np
+import pytest
+from crossings import assert_nothing_crosses
+from hard_scenes import cliff_edges, energy, heap, heavy_on_light, spikes, stack, tetrahedra, tunnel, wedges
+from scenes import GRAVITY
+
+#: Largest rise of the energy above its start, of the start.
+RISE = 1e-6
+
+
+def advance(world, frames, *, crosses=False):
+    """Advance and check the energy after each frame, and, unless `crosses`, that nothing does."""
+    start = energy(world)
+    for _ in range(frames):
+        world.advance_frame()
+        now = energy(world)
+        assert now <= start + RISE * abs(start), f"frame {world.frame}: {now} J, {start} J at the start"
+        if not crosses:
+            assert_nothing_crosses(world)
+    return world
+
+
+def fastest(world):
+    return np.abs(world.save().rigid.velocity).max()
+
+
+@pytest.mark.parametrize("yaw", [0.0, 5.0])
+@pytest.mark.parametrize("scene", [tetrahedra, wedges])
+def test_sharp_edges_do_not_pass_each_other(scene, yaw):
+    """Edge on edge, almost or wholly parallel, without friction: what meets in the middle stays or slides off."""
+    advance(scene(yaw), 48)
+
+
+def test_a_tetrahedron_rests_on_an_edge():
+    world = advance(tetrahedra(5.0), 48)
+    assert world.rigid_positions(0)[:, 2].min() == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("scene", [tetrahedra, wedges])
+def test_sharp_edges_out_of_place_do_not_pass_each_other(scene, seed):
+    rng = np.random.default_rng(seed)
+    advance(scene(rng.uniform(0.0, 5.0), friction=0.5 * (seed % 2), shift=rng.normal(0.0, 0.02, 2)), 36)
+
+
+@pytest.mark.parametrize("bounciness", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("shift", [(0.0, 0.0), (0.01, 0.02), (0.1, 0.03)])
+def test_spikes_gain_no_energy(shift, bounciness):
+    advance(spikes(shift=shift, bounciness=bounciness), 60)
+
+
+@pytest.mark.parametrize("bounciness", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("shift", [0.0, 0.001, 0.01])
+def test_cliff_edges_gain_no_energy(shift, bounciness):
+    advance(cliff_edges(shift=shift, bounciness=bounciness), 60)
+
+
+@pytest.mark.parametrize("walls", [2, 3, 4])
+def test_a_box_slides_through_a_tunnel_with_little_play(walls):
+    """0.1 mm on each side, a fiftieth of the thickness; 10 m/s, without friction."""
+    world = advance(tunnel(walls), 36)
+    speed = world.save().rigid.velocity[0]
+    np.testing.assert_allclose(speed, [10.0, 0.0, 0.0], rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("walls", [3, 4])
+def test_a_tight_tunnel_brakes_a_box_by_its_weight_alone(walls):
+    world = advance(tunnel(walls, friction=0.5), 24)
+    assert world.save().rigid.velocity[0, 0] == pytest.approx(10.0 - 0.5 * GRAVITY, rel=0.02)
+
+
+@pytest.mark.parametrize("play", [1e-5, 1e-3])
+@pytest.mark.parametrize("speed", [1.0, 10.0])
+def test_a_box_turned_within_its_play_does_not_jam(play, speed):
+    world = advance(tunnel(4, play, speed=speed, angular_velocity=(0.0, 0.01, 0.02)), 24)
+    assert world.save().rigid.velocity[0, 0] == pytest.approx(speed, rel=0.01)
+
+
+@pytest.mark.parametrize("ratio", [100.0, 1000.0])
+def test_a_heavy_cube_lies_on_a_light_one(ratio):
+    world = advance(heavy_on_light(ratio), 48)
+    assert fastest(world) < 1e-3
+    top = world.rigid_positions(0)[:, 2].max()
+    assert np.ptp(world.rigid_positions(0)[:, 2]) == pytest.approx(1.0, abs=1e-3)
+    assert world.rigid_positions(1)[:, 2].min() > top
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("bounciness", [0.0, 0.5, 1.0])
+def test_a_stack_gains_no_energy(bounciness, friction):
+    for seed in range(2):
+        advance(stack(10, seed, friction=friction, bounciness=bounciness), 36)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("bounciness", [0.0, 0.5, 1.0])
+def test_a_heap_gains_no_energy(bounciness, friction):
+    advance(heap(48, friction=friction, bounciness=bounciness), 36)
