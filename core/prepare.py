@@ -295,7 +295,7 @@ def simulate(job: Job) -> None:
 
 def run_scene(job: Job) -> None:
     """Simulate the small scene of a job. Raises `SoftPressureError` where the method refuses it."""
-    make = functools.partial(World, solver=job.solver, options=_CHOICES[job.choice])
+    make = functools.partial(World, solver=job.solver, options=_CHOICES[job.choice], check_crossings=True)
     PARTS[job.part](make)
     if job.choice == "FEATURE_PARTICLES":
         particles(make)

@@ -34,6 +34,9 @@ class StepReport:
     #: 1 and () where none would have.
     least_share: float
     least_pair: tuple[int, ...]
+    #: Sum of |m dv| by which dividing planes cut the motion of these bodies in the frame [N s]: it is lost, whereas
+    #: impulses of contacts conserve momentum.
+    momentum_cut: float
     #: Change of motion, height, stretch, bend, volume and gas over the frame [J]; what contacts hold is left out.
     energy_change: float
     reasons: tuple[Finding, ...]  # those of these bodies, then those of all bodies
@@ -74,6 +77,7 @@ def reports_of(model: Model, notes: FrameNotes, crossed: IntArray, energy_change
                 pairs=pairs,
                 least_share=least.share,
                 least_pair=least.bodies,
+                momentum_cut=0.0 if notes.momentum_cut is None else float(notes.momentum_cut[members].sum()),
                 energy_change=float(energy_change[members].sum()),
                 reasons=(
                     *(finding for finding in findings if own.intersection(finding.bodies)),

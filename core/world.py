@@ -12,6 +12,7 @@ from .bodies.flat.plane import loop_points
 from .bodies.lattice.follow import followed
 from .bodies.rigid.motion import set_matrix
 from .checks import vector
+from .contact.crossings import crossings_by_bodies
 from .diagnostics import Diagnostics, Measured, Measurements
 from .divergence import UNBOUNDED, check_divergence, membrane_sizes
 from .errors import Diverged, DivergenceError, ParameterError
@@ -40,6 +41,7 @@ from .solvers.choice import (  # fmt: skip
     plan_run,
     solver_maker,
 )
+from .solvers.notes import Finding, Reason
 from .state import State
 from .threads import thread_count, use_threads
 
@@ -52,8 +54,9 @@ class World:
     Parameters: `frame_rate` [1/s]; `substeps` per frame, of solvers that do not choose the length of their steps;
     `threads` (0: by the size of the scene, `threads.py`); `solver`: a name of `solvers.choice.SOLVERS`, of which AUTO
     and IMPLICIT of earlier versions mean EXPLICIT, or a factory of a solver, which then has `options` of its own;
-    `options`: choices beside the solver. Steps are deterministic: the same model and input give the same bits with any
-    number of threads.
+    `options`: choices beside the solver; `check_crossings`: whether every frame is checked for edges that go through
+    triangles, which the reports then tell. Steps are deterministic: the same model and input give the same bits with
+    any number of threads.
 
     Attributes `steps_per_frame`, and `added_mass`: the largest share of its mass that a soft body is given, so that
     explicit steps can be longer.
@@ -68,6 +71,7 @@ class World:
         threads: int = PLAIN.threads,
         solver: str | SolverMaker = ENGINE,
         options: MethodOptions = DEFAULTS,
+        check_crossings: bool = False,
     ) -> None:
         if not (math.isfinite(frame_rate) and frame_rate > 0.0):
             raise ParameterError(f"frame rate: {frame_rate} per second; give a positive number.")
@@ -99,6 +103,8 @@ class World:
         self._moved = self._state.wrong_side  # rows of points that were moved before it, as they crossed
         self._rest_size, self._torn = membrane_sizes(model, model.rest_positions), self._state.keyed.torn
         self._measurements = Measurements(model)
+        self.check_crossings = check_crossings
+        self._crossings: dict[tuple[int, int], int] = {}  # of the last frame, where that is checked
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
         self._untangle()
 
@@ -283,6 +289,8 @@ class World:
         state.begins = False
         self.pull_impulses = np.zeros((0, 3)) if impulses is None else impulses.pulls.impulses
         self._before, self._state = self._state, state
+        if self.check_crossings:
+            self._crossings = crossings_by_bodies(self._segments.model, state.positions)
 
     def _use(self, state: State) -> None:
         """Set the solver and the forces from outside for what a state holds, attaches and has torn."""
@@ -338,7 +346,9 @@ class World:
         change += self._measured(state).energy
         change[state.keyed.held] = 0.0  # their motion is kinematic
         crossed = np.concatenate([self._moved, state.wrong_side])
-        return reports_of(self._segments.model, self._solver.notes(), crossed, change)
+        notes = self._solver.notes()
+        notes.findings += [Finding(Reason.CROSSED, count, pair) for pair, count in self._crossings.items()]
+        return reports_of(self._segments.model, notes, crossed, change)
 
     def _measured(self, state: State) -> Measured:
         model = self._segments.model

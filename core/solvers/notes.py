@@ -24,7 +24,9 @@ class Reason(Enum):
     STAY_CROSSED = "surfaces that could not be moved apart; vertices behind do not collide", ("vertex", "vertices")
     ATTACHED = "they are attached to each other", ("vertex", "vertices")
     KEPT_APART = "their motion was limited where surfaces would have met", ("contact", "contacts")
+    STOPPED = "no motion was found that keeps surfaces apart; for single steps they stayed", ("contact", "contacts")
     NO_ROOM = "pins or colliders close in and leave no room; nothing keeps the surfaces apart", ("contact", "contacts")
+    CROSSED = "at the end of the frame edges go through triangles, as the check found", ("edge", "edges")
     FAST = "bodies are so fast that they might pass each other in a step of full length", ("step", "steps")
     STIFFER = (
         "its shape or gas has become stiffer than at rest, so that only shorter steps are stable",
@@ -44,16 +46,21 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A reason, how often it applied in the frame, and to which bodies: two, one, or none where to all."""
+    """A reason, how often it applied in the frame, and to which bodies: two, one, or none where to all.
+
+    `gap`: the least gap that was left between them [m], where that is known.
+    """
 
     reason: Reason
     count: int
     bodies: tuple[int, ...] = ()
+    gap: float | None = None
 
     def text(self, names: Sequence[str]) -> str:
         """A sentence with the names of all bodies: who, why, and how often."""
         who = " and ".join(names[body] for body in dict.fromkeys(self.bodies)) or "All bodies"
-        return f"{who}: {self.reason.sentence} ({self.reason.counted(self.count)})."
+        gap = "" if self.gap is None else f", at least {1e3 * self.gap:.2g} mm apart"
+        return f"{who}: {self.reason.sentence} ({self.reason.counted(self.count)}{gap})."
 
 
 class PairContacts(NamedTuple):
@@ -96,3 +103,5 @@ class FrameNotes:
     pairs: PairContacts
     shares: list[LeastShare] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    #: Sum of |m dv| by which the motion limit cut the motion of each body [N s], shape (body_count,); None without it.
+    momentum_cut: FloatArray | None = None

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
+from crossings import world_crossings
 from rigid_scene import block
 from scenes import AMBIENT, BEACH_BALL, LIVELY, add_ball, moved_mass
 from softpressure_ext.core import FrameInput, ModelBuilder, Reason, World
@@ -119,6 +120,24 @@ def test_colliders_that_close_in_leave_no_room(solver):
     named = {(finding.reason, finding.bodies) for finding in world.reports()[0].reasons}
     assert {(Reason.KEPT_APART, (0, 1)), (Reason.KEPT_APART, (0, 2))} <= named
     assert {(Reason.NO_ROOM, (0, 1)), (Reason.NO_ROOM, (0, 2))} <= named
+
+
+def test_crossings_are_checked_and_told():
+    """Two plates pass through a ball; nothing is told where the check is left out, or where nothing crosses."""
+    told = []
+    for check in (False, True):
+        builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+        add_ball(builder, BEACH_BALL, 1, name="ball")
+        plate, triangles = shapes.grid(2.0, 2)
+        for name, height, order in (("low", -0.22, 1), ("high", 0.22, -1)):
+            builder.add_collider(name, plate + (0.0, 0.0, height), triangles[:, ::order])
+        world = World(builder.build(), solver="EXPLICIT", check_crossings=check)
+        for frame in range(1, 4):
+            way = (0.0, 0.0, 0.22 - 0.08 * frame)
+            world.advance_frame(FrameInput(collider_positions={0: plate - way, 1: plate + way}))
+            told.append({f.bodies: f.count for f in world.reports()[0].reasons if f.reason is Reason.CROSSED})
+    assert told[:3] == [{}, {}, {}] and told[3] == {}
+    assert sum(told[-1].values()) == world_crossings(world) > 0
 
 
 def test_sweeps_that_end_at_their_limit_are_told(monkeypatch):

@@ -27,21 +27,26 @@ from .arrays import (
     STALLS,
     STARTS,
     STEP,
+    WORK,
     patches_of,
 )
 from .carried import begin_flight, place_all, place_point, rigid_deviation, try_move
 from .closest import near_edges, near_triangles
 from .epochs import epoch, plan, widen
-from .failures import KEPT_APART, NO_ROOM, note_failures
-from .motion_limit import APART, STAY, TOGETHER, limit_motion, stop_all
+from .failures import KEPT_APART, NO_ROOM, STOPPED, note_failures
+from .motion_limit import APART, TOGETHER, limit_motion
 from .press import prepare
 from .renew import renew_failed
 from .rigid_flight import catch_up, idle_deviation, note_meeting
 from .search import find_candidates
+from .standstill import stay, stop_all
 from .touching import orient_touching
 
 #: Attempts of search and limit in one step: from the first one on what fails moves as one, from the second it stays.
-FROM_TOGETHER, FROM_STAY, MOST_ATTEMPTS = 8, 12, 40
+FROM_TOGETHER, FROM_STAY, MOST_ATTEMPTS = 6, 9, 40
+#: Candidates and contacts that searches and limits may look at in a frame, some 2 s of work. After that, bodies that
+#: fail stay where they are until the frame ends.
+MOST_WORK = 40_000_000
 #: What comes of an attempt.
 ACCEPTED, AGAIN, OUTDATED = range(3)
 
@@ -130,14 +135,17 @@ def try_step(contact, planes, x, y, velocity, velocity_rows, h, attempt, limits)
         return OUTDATED
     failed = guarantee.verify(y, contact.corners, count[2], False)
     failed += guarantee.verify(y, contact.sides, count[3], True)
-    if failed == 0 or renew_failed(contact, x, y) == 0:
+    is_over = state[WORK] > MOST_WORK
+    if failed == 0 or (not is_over and renew_failed(contact, x, y) == 0):
         return ACCEPTED
     if not limits:
         return OUTDATED
     state[LIMITED] += 1
-    note_failures(contact, KEPT_APART)
-    how = APART if attempt < FROM_TOGETHER else (TOGETHER if attempt < FROM_STAY else STAY)
-    if not limit_motion(contact, x, y, velocity, h, how):
+    stays = is_over or attempt >= FROM_STAY
+    note_failures(contact, STOPPED if stays else KEPT_APART)
+    if not stays:
+        limit_motion(contact, x, y, velocity, h, APART if attempt < FROM_TOGETHER else TOGETHER)
+    elif not stay(contact, x, y, velocity, h, is_over):
         note_failures(contact, NO_ROOM)
         return ACCEPTED
     hold_in_plane(planes.pairs, planes.normal, velocity_rows)
@@ -180,8 +188,7 @@ def find_contacts(contact, x, velocity, h):
     time = epoch(state, h)
     fits = find_candidates(
         x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1, bodies, points, contact.boxes,
-        contact.corner_candidates, contact.side_candidates, count[:2], run.fitted, contact.scratch, run.shift,
-        run.team,
+        contact.corner_candidates, contact.side_candidates, count[:2], run.fitted, run.shift, run.team,
     )  # fmt: skip
     first = rigid.first_body[0]
     last = first + rigid.inverse_mass.shape[0]
@@ -189,6 +196,7 @@ def find_contacts(contact, x, velocity, h):
     if not fits:
         return False
     state[CANDIDATES] += count[0] + count[1]
+    state[WORK] += count[0] + count[1]
     count[2] = near_triangles(x, points.flight, contact.corner_candidates, count[0], time, contact.corners)
     count[3] = near_edges(x, points.flight, contact.side_candidates, count[1], time, contact.sides)
     room = contact.corners.reach.shape[0]

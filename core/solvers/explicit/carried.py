@@ -6,10 +6,12 @@ a rigid body is its angular momentum; the angular velocity follows from it and f
 
 from math import sqrt
 
+import numpy as np
+
 from ...bodies.rigid.motion import free_flight, set_matrix
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import lane, load4
-from .arrays import RIGID
+from ...simd import lane, load4, store4
+from .arrays import CARRIED_COUNT, RIGID
 
 
 @lean_kernel
@@ -239,4 +241,57 @@ def turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz, flat):
         (cxx * tx + cxy * ty + cxz * tz) / determinant,
         (cxy * tx + cyy * ty + cyz * tz) / determinant,
         (cxz * tx + cyz * ty + czz * tz) / determinant,
+    )
+
+
+@lean_inline_kernel
+def mover(points, bodies, i):
+    """The point that stands for what moves point i: the first one of a rigid body, else itself."""
+    b = points.body[i]
+    return np.int64(bodies.point_start[b]) if bodies.kind[b] == RIGID else np.int64(i)
+
+
+@lean_inline_kernel
+def moves(points, bodies, i):
+    """Whether point i is free to move: not given."""
+    return points.inverse_mass[i] > 0.0 or bodies.kind[points.body[i]] == RIGID
+
+
+@lean_inline_kernel
+def set_velocity(velocity, x, y, h, i, v):
+    """Give soft point i a velocity."""
+    store4(velocity, 4 * i, v)
+    store4(y, 4 * i, load4(x, 4 * i) + v * h)
+
+
+@lean_kernel
+def place_carried(run, points, bodies, rigid, y):
+    """Place the points of contacts at the trial poses of their rigid bodies."""
+    for k in range(run.state[CARRIED_COUNT]):
+        i = run.carried[k]
+        if bodies.kind[points.body[i]] == RIGID:
+            place_point(rigid, points.body[i], i, y)
+
+
+@lean_kernel
+def answer(rigid, q, px, py, pz, nx, ny, nz):
+    """Velocity along n that point p of rigid body q gets from a unit impulse n there [1/kg]."""
+    rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
+    tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
+    m = rigid.tensor[q]
+    return (
+        rigid.inverse_mass[q]
+        + tx * (m[0, 0] * tx + m[0, 1] * ty + m[0, 2] * tz)
+        + ty * (m[1, 0] * tx + m[1, 1] * ty + m[1, 2] * tz)
+        + tz * (m[2, 0] * tx + m[2, 1] * ty + m[2, 2] * tz)
+    )
+
+
+@lean_inline_kernel
+def speed_along(rigid, q, px, py, pz, nx, ny, nz):
+    """Velocity along n of point p of rigid body q [m/s]."""
+    rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
+    v, w = rigid.velocity[q], rigid.spin[q]
+    return (
+        (v[0] + w[1] * rz - w[2] * ry) * nx + (v[1] + w[2] * rx - w[0] * rz) * ny + (v[2] + w[0] * ry - w[1] * rx) * nz
     )

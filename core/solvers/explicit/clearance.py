@@ -2,7 +2,9 @@
 
 from ...jit import lean_inline_kernel, lean_kernel
 from .closest import near_edges, near_triangles
-from .own import FAR
+
+#: Farther than all contacts [m].
+FAR = 1e30
 
 
 @lean_kernel

@@ -53,8 +53,11 @@ class Run(NamedTuple):
     given_start: FloatArray  # where points are when the run of steps starts [m], flat
     pinned: IntArray  # int64, pinned points
     pinned_velocity: FloatArray  # [m/s], shape (pinned_count, 3)
-    failures: IntArray  # int64: contacts per pair that the guarantee rejected, see `failures.py`, (2, bodies, bodies)
+    failures: IntArray  # int64: contacts per pair that the guarantee rejected, see `failures.py`, (3, bodies, bodies)
     least_share: FloatArray  # least share of a step after which each pair would have met, shape (bodies, bodies)
+    gap_left: FloatArray  # least separation of contacts that were stopped [m], shape (bodies, bodies)
+    stopped: BoolArray  # bodies that stand still until the frame ends, shape (bodies,)
+    cut: FloatArray  # momentum that the motion limit took of each body [N s], shape (bodies,)
     team: Words  # see `team.py`
 
 
@@ -138,7 +141,10 @@ def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
         given_start=np.zeros(4 * count),
         pinned=numbering.place[pinned].astype(np.int64),
         pinned_velocity=np.zeros((len(pinned), 3)),
-        failures=np.zeros((2, model.body_count, model.body_count), np.int64),
+        failures=np.zeros((3, model.body_count, model.body_count), np.int64),
         least_share=np.ones((model.body_count, model.body_count)),
+        gap_left=np.full((model.body_count, model.body_count), np.inf),
+        stopped=np.zeros(model.body_count, bool),
+        cut=np.zeros(model.body_count),
         team=team_of_one(),
     )

@@ -71,7 +71,8 @@ def widen(boxes, bodies, run, attempt):
     for b in range(bodies.kind.shape[0]):
         if bodies.kind[b] != GIVEN:
             least = min(LEAST_SLACK * 4.0 ** min(attempt, 6), 1.0) * run.scale[b, 0]
+            most = least if run.stopped[b] else max(NEAR_SLACK * run.scale[b, 0], FAR_SLACK * run.scale[b, 1])
             for patch in range(boxes.patches.body_start[b], boxes.patches.body_start[b + 1]):
-                boxes.slack[patch] = max(1.5 * boxes.strayed[patch], least)
+                boxes.slack[patch] = min(max(1.5 * boxes.strayed[patch], least), most)
     run.state[SPAN] = 0
     run.state[AGE] = 0

@@ -6,8 +6,9 @@ Written only where `verify.py` rejects a step, so a step that is accepted at onc
 from ...jit import lean_kernel
 from .verify import fails
 
-#: What was done about a pair, the first index of `Run.failures`: its motion was limited; given points left no room.
-KEPT_APART, NO_ROOM = range(2)
+#: What was done about a pair, the first index of `Run.failures`: its motion was limited, or stopped; nothing was left
+#: to stop, as what is given goes on.
+KEPT_APART, STOPPED, NO_ROOM = range(3)
 
 
 @lean_kernel
@@ -28,4 +29,6 @@ def note_failures(contact, how):
             before, after = max(contacts.gap[4 * c + 1], 0.0), contacts.gap[4 * c + 3]
             share = before / (before - after) if after < 0.0 else 1.0
             run.failures[how, low, high] += 1
+            if how != KEPT_APART:
+                run.gap_left[low, high] = min(run.gap_left[low, high], before)
             run.least_share[low, high] = min(run.least_share[low, high], share)

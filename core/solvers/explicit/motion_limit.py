@@ -20,49 +20,43 @@ Given points cannot be cut. Planes lie at their ends at y, and the other side is
 import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import four, lane, load4, store4, sum_spread, triple
+from ...simd import lane, load4, triple
 from ...union_find import root_of, unite
-from .arrays import CARRIED_COUNT, GIVEN, RIGID, SOFT
-from .carried import middle, place_point, push_body, respin, side_body, try_move
-from .turning import push_apart
-from .verify import SPENT_SHARE, fails, holds, least_separation, projections, separation
+from .approach import remove_approach
+from .arrays import RIGID, WORK
+from .carried import (
+    answer,
+    mover,
+    moves,
+    place_carried,
+    place_point,
+    push_body,
+    respin,
+    set_velocity,
+    try_move,
+)
+from .standstill import norm
+from .verify import SPENT_SHARE, holds, least_separation, projections
 
-#: How an attempt limits what fails: by projection, then scaling; to the common velocity; to no motion at all.
-APART, TOGETHER, STAY = range(3)
+#: How an attempt limits what fails: by projection, then scaling; to the common velocity.
+APART, TOGETHER = range(2)
 #: Sweeps of impulses, and of projections on planes.
 IMPULSE_SWEEPS, PLANE_SWEEPS = 2, 8
 #: Rounds in which islands grow.
-MOST_ROUNDS = 20
-#: By how much impulses leave a contact wider than it must be, as a share of its reach.
-MARGIN = 1e-6
+MOST_ROUNDS = 8
 #: How far beyond its plane a side may end, as a share of the least separation: both together less than `verify` lets.
 BEYOND_SHARE = 0.4 * SPENT_SHARE
 #: Numbers of an island, in `Run.islands` at its root's place: mass, V, number of given points, momentum.
 MASS, SPEED, GIVEN_COUNT, MOMENTUM, ISLAND_SIZE = 0, 1, 4, 5, 8
 
 
-@lean_inline_kernel
-def mover(points, bodies, i):
-    """The point that stands for what moves point i: the first one of a rigid body, else itself."""
-    b = points.body[i]
-    return np.int64(bodies.point_start[b]) if bodies.kind[b] == RIGID else np.int64(i)
-
-
-@lean_inline_kernel
-def moves(points, bodies, i):
-    """Whether point i is free to move: not given."""
-    return points.inverse_mass[i] > 0.0 or bodies.kind[points.body[i]] == RIGID
-
-
 @lean_kernel
 def limit_motion(contact, x, y, velocity, h, how):
-    """Limit velocities, and y with them, until no contact ends nearer than it may; whether there was anything to limit.
+    """Limit velocities, and y with them, until no contact ends nearer than it may, or all rounds are over.
 
-    `how`: APART, TOGETHER or STAY. Contacts between given points stay as they are.
+    `how`: APART or TOGETHER. Contacts between given points stay as they are.
     """
     run, points = contact.run, contact.points
-    if how == STAY:
-        return stay(contact, x, y, velocity, h)
     if how == APART:
         for sweep in range(IMPULSE_SWEEPS):
             remove_approach(contact, x, y, velocity, h, sweep > 0)
@@ -76,6 +70,7 @@ def limit_motion(contact, x, y, velocity, h, how):
         failed, rows, members = join_failing(contact, y, rows, members)
         if failed == 0:
             break
+        run.state[WORK] += run.found[2] + run.found[3] + PLANE_SWEEPS * rows
         find_islands(contact, velocity, rows, members)
         if how == APART:
             divide(contact, x, y, h, rows)
@@ -84,150 +79,6 @@ def limit_motion(contact, x, y, velocity, h, how):
                     break
         truncate(contact, x, y, velocity, h, rows, members, how)
         keep_momentum(contact, x, y, velocity, h, members)
-    return rows > 0 or how == APART
-
-
-@lean_inline_kernel
-def set_velocity(velocity, x, y, h, i, v):
-    """Give soft point i a velocity."""
-    store4(velocity, 4 * i, v)
-    store4(y, 4 * i, load4(x, 4 * i) + v * h)
-
-
-@lean_kernel
-def place_carried(run, points, bodies, rigid, y):
-    """Place the points of contacts at the trial poses of their rigid bodies."""
-    for k in range(run.state[CARRIED_COUNT]):
-        i = run.carried[k]
-        if bodies.kind[points.body[i]] == RIGID:
-            place_point(rigid, points.body[i], i, y)
-
-
-@lean_inline_kernel
-def place_points(contacts, c, y, points, bodies, rigid):
-    """Place the points of contact c at the trial poses of its rigid bodies."""
-    if contacts.carried[c]:
-        for k in range(4):
-            i = contacts.points[4 * c + k] >> 2
-            if bodies.kind[points.body[i]] == RIGID:
-                place_point(rigid, points.body[i], i, y)
-
-
-# --- impulses ---------------------------------------------------------------------------------------------------
-
-
-@lean_kernel
-def remove_approach(contact, x, y, velocity, h, again):
-    """An inelastic impulse on each contact that fails: as last verified, or `again`, after other impulses."""
-    run, points, bodies, rigid = contact.run, contact.points, contact.bodies, contact.rigid
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
-        for c in range(run.found[2 + kind]):
-            if not (again or fails(contacts, c)):
-                continue
-            place_points(contacts, c, y, points, bodies, rigid)
-            s, least = projections(y, contacts, c), least_separation(contacts, c)
-            end = separation(s, kind == 1)
-            if end >= (1.0 - SPENT_SHARE) * least:
-                continue
-            wanted, weight = least + MARGIN * contacts.reach[c], load4(contacts.weight, 4 * c)
-            gap = lane(sum_spread(s * weight), 0)
-            if gap < least:
-                stop(velocity, x, contacts, c, weight, (wanted - gap) / h, points, bodies, rigid)
-            else:  # two corners only
-                weight = nearest_points(s, kind == 1)
-                stop(velocity, x, contacts, c, weight, (wanted - end) / h, points, bodies, rigid)
-            for k in range(4):
-                i = contacts.points[4 * c + k]
-                if points.inverse_mass[i >> 2] > 0.0:
-                    store4(y, i, load4(x, i) + load4(velocity, i) * h)
-            for side in range(2):
-                b = side_body(points, bodies, contacts, c, side)
-                if b >= 0:
-                    try_move(rigid, b - rigid.first_body[0], h)
-
-
-@lean_inline_kernel
-def nearest_points(s, are_edges):
-    """Weights of the two points that are nearest along the normal, from their projections."""
-    first = 0 if not are_edges or lane(s, 0) <= lane(s, 1) else 1
-    second = 2 if lane(s, 2) >= lane(s, 3) else 3
-    if not are_edges and lane(s, 1) >= max(lane(s, 2), lane(s, 3)):
-        second = 1
-    return four(
-        1.0 if first == 0 else 0.0, 1.0 if first == 1 else (-1.0 if second == 1 else 0.0),
-        -1.0 if second == 2 else 0.0, -1.0 if second == 3 else 0.0,
-    )  # fmt: skip
-
-
-@lean_kernel
-def stop(velocity, x, contacts, c, weight, speed, points, bodies, rigid):
-    """An impulse that makes a weighted sum of the points of contact c grow faster along its normal by `speed` [m/s].
-
-    At most what stops the approach of the very points that it acts on, so it never adds energy. A rigid side takes it
-    where the other side does, so that together they are not turned.
-    """
-    if push_apart(velocity, x, contacts, c, weight, speed, points, True):
-        return
-    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-    inverse_mass = along = 0.0
-    for k in range(4):
-        i, w = contacts.points[4 * c + k], lane(weight, k)
-        if bodies.kind[points.body[i >> 2]] != RIGID:
-            inverse_mass += w * w * points.inverse_mass[i >> 2]
-            along += w * (velocity[i] * nx + velocity[i + 1] * ny + velocity[i + 2] * nz)
-    px, py, pz = middle(x, points, contacts, c, weight, common_side(contacts, c, points, bodies))
-    for side in range(2):
-        b = side_body(points, bodies, contacts, c, side)
-        if b >= 0:
-            q = b - rigid.first_body[0]
-            inverse_mass += answer(rigid, q, px, py, pz, nx, ny, nz)
-            along += (1.0 - 2.0 * side) * speed_along(rigid, q, px, py, pz, nx, ny, nz)
-    if not (inverse_mass > 0.0 and along < 0.0):
-        return
-    size = min(speed, -along) / inverse_mass
-    for k in range(4):
-        i = contacts.points[4 * c + k]
-        share = size * lane(weight, k) * points.inverse_mass[i >> 2]
-        store4(velocity, i, load4(velocity, i) + triple(nx, ny, nz) * share)
-    for side in range(2):
-        b = side_body(points, bodies, contacts, c, side)
-        if b >= 0:
-            j = size * (1.0 - 2.0 * side)
-            push_body(rigid, b - rigid.first_body[0], px, py, pz, j * nx, j * ny, j * nz)
-
-
-@lean_inline_kernel
-def common_side(contacts, c, points, bodies):
-    """The side of contact c where both take an impulse: a soft one, as a rigid body takes it anywhere."""
-    a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
-    if bodies.kind[a] == SOFT or bodies.kind[b] == GIVEN:
-        return 0
-    return 1 if bodies.kind[b] == SOFT or bodies.kind[a] == GIVEN else 0
-
-
-@lean_kernel
-def answer(rigid, q, px, py, pz, nx, ny, nz):
-    """Velocity along n that point p of rigid body q gets from a unit impulse n there [1/kg]."""
-    rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
-    tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
-    m = rigid.tensor[q]
-    return (
-        rigid.inverse_mass[q]
-        + tx * (m[0, 0] * tx + m[0, 1] * ty + m[0, 2] * tz)
-        + ty * (m[1, 0] * tx + m[1, 1] * ty + m[1, 2] * tz)
-        + tz * (m[2, 0] * tx + m[2, 1] * ty + m[2, 2] * tz)
-    )
-
-
-@lean_inline_kernel
-def speed_along(rigid, q, px, py, pz, nx, ny, nz):
-    """Velocity along n of point p of rigid body q [m/s]."""
-    rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
-    v, w = rigid.velocity[q], rigid.spin[q]
-    return (
-        (v[0] + w[1] * rz - w[2] * ry) * nx + (v[1] + w[2] * rx - w[0] * rz) * ny + (v[2] + w[0] * ry - w[1] * rx) * nz
-    )
 
 
 # --- islands ----------------------------------------------------------------------------------------------------
@@ -397,11 +248,13 @@ def project(contact, x, y, velocity, h, rows):
             count += 1
             speed = far / h if k < sides else -far / h
             if bodies.kind[b] != RIGID:
+                run.cut[b] += abs(speed) / points.inverse_mass[i]
                 set_velocity(velocity, x, y, h, i, load4(velocity, 4 * i) + triple(nx, ny, nz) * speed)
                 continue
             r = b - rigid.first_body[0]
             px, py, pz = x[4 * i], x[4 * i + 1], x[4 * i + 2]
             size = speed / answer(rigid, r, px, py, pz, nx, ny, nz)
+            run.cut[b] += abs(size)
             push_body(rigid, r, px, py, pz, size * nx, size * ny, size * nz)
             try_move(rigid, r, h)
             place_point(rigid, b, i, y)
@@ -436,12 +289,15 @@ def truncate(contact, x, y, velocity, h, rows, members, how):
         place, b = ISLAND_SIZE * root_of(points.parent, i) + SPEED, points.body[i]
         common = triple(run.islands[place], run.islands[place + 1], run.islands[place + 2])
         if bodies.kind[b] != RIGID:
-            set_velocity(velocity, x, y, h, i, common + (load4(velocity, 4 * i) - common) * share[i])
+            lost = (load4(velocity, 4 * i) - common) * (1.0 - share[i])
+            run.cut[b] += norm(lane(lost, 0), lane(lost, 1), lane(lost, 2)) / points.inverse_mass[i]
+            set_velocity(velocity, x, y, h, i, load4(velocity, 4 * i) - lost)
             continue
         q = b - rigid.first_body[0]
+        own = triple(rigid.velocity[q, 0], rigid.velocity[q, 1], rigid.velocity[q, 2]) - common
+        run.cut[b] += (1.0 - share[i]) * norm(lane(own, 0), lane(own, 1), lane(own, 2)) / rigid.inverse_mass[q]
         for axis in range(3):
-            own = lane(common, axis)
-            rigid.velocity[q, axis] = own + (rigid.velocity[q, axis] - own) * share[i]
+            rigid.velocity[q, axis] = lane(common, axis) + share[i] * lane(own, axis)
             rigid.momentum[q, axis] *= share[i]
         respin(rigid, q)
         try_move(rigid, q, h)
@@ -475,66 +331,3 @@ def keep_momentum(contact, x, y, velocity, h, members):
         for axis in range(3):
             rigid.velocity[q, axis] += lane(lost, axis)
         try_move(rigid, q, h)
-
-
-# --- no motion --------------------------------------------------------------------------------------------------
-
-
-@lean_inline_kernel
-def is_still(points, bodies, rigid, velocity, i):
-    """Whether free point i does not move at all."""
-    b = points.body[i]
-    if bodies.kind[b] != RIGID:
-        return velocity[4 * i] == 0.0 and velocity[4 * i + 1] == 0.0 and velocity[4 * i + 2] == 0.0
-    v, w = rigid.velocity[b - rigid.first_body[0]], rigid.momentum[b - rigid.first_body[0]]
-    return v[0] == 0.0 and v[1] == 0.0 and v[2] == 0.0 and w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0
-
-
-@lean_kernel
-def stay(contact, x, y, velocity, h):
-    """Let what fails stay at x, and what then fails against it; whether anything was left to stop."""
-    run, points, bodies, rigid = contact.run, contact.points, contact.bodies, contact.rigid
-    any_stopped, stopped = False, True
-    while stopped:
-        stopped = False
-        place_carried(run, points, bodies, rigid, y)
-        for kind in range(2):
-            contacts = contact.corners if kind == 0 else contact.sides
-            for c in range(run.found[2 + kind]):
-                if holds(y, contacts, c, kind == 1):
-                    continue
-                for k in range(4):
-                    i = contacts.points[4 * c + k] >> 2
-                    if not moves(points, bodies, i) or is_still(points, bodies, rigid, velocity, i):
-                        continue
-                    stopped = any_stopped = True
-                    if bodies.kind[points.body[i]] == RIGID:
-                        stop_body(rigid, points.body[i] - rigid.first_body[0], h)
-                    else:
-                        set_velocity(velocity, x, y, h, i, triple(0.0, 0.0, 0.0))
-    return any_stopped
-
-
-@lean_inline_kernel
-def stop_body(rigid, q, h):
-    """Let rigid body q stay where it is."""
-    for axis in range(3):
-        rigid.velocity[q, axis] = rigid.momentum[q, axis] = 0.0
-    respin(rigid, q)
-    try_move(rigid, q, h)
-
-
-@lean_kernel
-def stop_all(contact, x, y, velocity, h):
-    """Let all that is free stay at x."""
-    run, points, bodies, rigid = contact.run, contact.points, contact.bodies, contact.rigid
-    for i in range(points.inverse_mass.shape[0]):
-        if points.inverse_mass[i] > 0.0:
-            set_velocity(velocity, x, y, h, i, triple(0.0, 0.0, 0.0))
-    for q in range(rigid.inverse_mass.shape[0]):
-        stop_body(rigid, q, h)
-    place_carried(run, points, bodies, rigid, y)
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
-        for c in range(run.found[2 + kind]):
-            holds(y, contacts, c, kind == 1)

@@ -10,7 +10,7 @@ rigid. Edges of soft bodies have no friction (two edges cannot take a couple abo
 vertices near them have.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 from ...contact.coulomb import cone_share
 from ...contact.mixing import mixed_kernel
@@ -88,9 +88,14 @@ def weigh(contacts, count, x, points, bodies, rigid):
 
 @lean_kernel
 def weigh_one(contacts, c, x, points, bodies, rigid):
-    """Mass that impulses of contact c move, its friction."""
+    """Mass that impulses of contact c move, its friction; one of given points alone keeps no distance."""
+    any_free = False
     for k in range(4):
-        contacts.share[4 * c + k] = contacts.weight[4 * c + k] * points.inverse_mass[contacts.points[4 * c + k] >> 2]
+        i = contacts.points[4 * c + k] >> 2
+        contacts.share[4 * c + k] = contacts.weight[4 * c + k] * points.inverse_mass[i]
+        any_free |= points.inverse_mass[i] > 0.0 or bodies.kind[points.body[i]] == RIGID
+    if not any_free:
+        contacts.reach[c] = -inf
     total = own_inverse_mass(contacts, c)
     a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
     contacts.carried[c] = bodies.kind[a] == RIGID or bodies.kind[b] == RIGID

@@ -42,13 +42,14 @@ from .arrays import (  # fmt: skip
     TICK_END,
     TICK_START,
     WAKES,
+    WORK,
     Contacts,
 )
 from .carried import place_all, start_bodies
 from .contact_set import contact_set, with_room
 from .dissipation import LEAST_STEPS, LOSS_TIME, losses_of
 from .exchange import fall_free, note_touching, read_points, write_points
-from .failures import KEPT_APART, NO_ROOM
+from .failures import KEPT_APART, NO_ROOM, STOPPED
 from .glue import glue_of
 from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
@@ -70,7 +71,7 @@ FIRST_SPAN, FIRST_SLACK = 4, 0.25
 #: Steps that are shorter than at rest by less than this share are not told of.
 TOLD_EXCESS = 0.1
 #: What the guarantee of `verify.py` did, as a reason in reports.
-GUARANTEED = {KEPT_APART: Reason.KEPT_APART, NO_ROOM: Reason.NO_ROOM}
+GUARANTEED = {KEPT_APART: Reason.KEPT_APART, STOPPED: Reason.STOPPED, NO_ROOM: Reason.NO_ROOM}
 
 
 class ExplicitSolver:
@@ -109,7 +110,6 @@ class ExplicitSolver:
             losses=losses_of(model, masses[order], model.pinned[order]),
         )
         self._inverse_mass = inverse
-        self._is_ball = self._scene.contact.bodies.is_ball.copy()
         self._advance = Repeated(advance)
         self._masses = masses
         self._still_speeds = still_speeds(model)
@@ -182,10 +182,11 @@ class ExplicitSolver:
         shares = []
         if self._rejected() != frame.rejected:
             for how, low, high in np.argwhere(run.failures).tolist():
-                findings.append(Finding(GUARANTEED[how], int(run.failures[how, low, high]), (low, high)))
+                gap = float(run.gap_left[low, high]) if how != KEPT_APART else None
+                findings.append(Finding(GUARANTEED[how], int(run.failures[how, low, high]), (low, high), gap))
             for low, high in np.argwhere(run.least_share < 1.0).tolist():
                 shares.append(LeastShare(float(run.least_share[low, high]), (low, high)))
-        return FrameNotes(frame.steps, self._pair_contacts(), shares, findings)
+        return FrameNotes(frame.steps, self._pair_contacts(), shares, findings, momentum_cut=run.cut.copy())
 
     def _rejected(self) -> int:
         """How often the guarantee rejected a step since the start: else there is nothing new in `Run.failures`."""
@@ -250,10 +251,9 @@ class ExplicitSolver:
         others = owner != body
         bodies.crosses[:] = self._untouching
         bodies.crosses[owner[others], body[others]] = bodies.crosses[body[others], owner[others]] = True
-        bodies.tangled[:], bodies.is_ball[:] = False, self._is_ball
+        bodies.tangled[:] = False
         tangled = ~others & (rows[:, 2] == STAYS)
         bodies.tangled[self._numbering.place[rows[tangled, 0]]] = True
-        bodies.is_ball[body[tangled]] = False
         self._suspend(body[rows[:, 2] == 0], state.positions)
         left_out = bool(bodies.tangled.any()) or len(model.attachments.points) > 0
         if left_out != bodies.any_left_out:
@@ -273,19 +273,19 @@ class ExplicitSolver:
         corners = model.surfaces.triangles[crossing_triangles(model, x, waiting)].ravel()
         corners = corners[np.isin(model.point_body[corners], np.setdiff1d(waiting, turned))]
         bodies.tangled[self._numbering.place[corners]] = True
-        bodies.is_ball[model.point_body[corners]] = False
 
     def start_frame(self, state: State) -> None:
         """Drop everything that is not in the state, so that a continued run has the same bits."""
         run, boxes = self._scene.contact.run, self._scene.contact.boxes
         run.state[AGE], run.state[SPAN], run.state[STARTS] = -1, FIRST_SPAN, state.begins
+        run.state[WORK], run.stopped[:] = 0, False
         kept = run.scale[boxes.patches.body, 0]
         boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
         run.found[:] = 0
         boxes.strayed[:] = 0.0
         run.state[CARRIED_COUNT] = 0
         if self._rejected() != self._frame.rejected:
-            run.failures[:], run.least_share[:] = 0, 1.0
+            run.failures[:], run.least_share[:], run.gap_left[:], run.cut[:] = 0, 1.0, np.inf, 0.0
         self._frame = FrameCounts(self._rejected())
         self._leave_out(state)
         self._scene.contact.bodies.watched[:] = False

@@ -20,7 +20,6 @@ from .arrays import (  # fmt: skip
     DRIFT,
     KICK,
     LACKS_ROOM,
-    MARGINS,
     PRESSING,
     RESUMES,
     ROWS,
@@ -29,18 +28,19 @@ from .arrays import (  # fmt: skip
     TICK_END,
     TICK_START,
     WAKES,
+    WORK,
 )
-from .attempt import ACCEPTED, MOST_ATTEMPTS, OUTDATED, drift_group, search, stand_still, try_step
+from .attempt import ACCEPTED, MOST_ATTEMPTS, MOST_WORK, OUTDATED, drift_group, search, stand_still, try_step
 from .carried import accept as accept_bodies
 from .contact_set import ContactSet
 from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
-from .own import find_margins
 from .press import grip_again, press
 from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
+from .standstill import hold_stopped
 
 #: Further sweeps of friction over the contacts of rigid bodies: at most, and the change of a force that ends them, as a
 #: share of what Coulomb's cone lets through.
@@ -118,6 +118,8 @@ def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, da
         if glue.offset.shape[0] > 0:
             hold_glued(glue, x, velocity, points, bodies, rigid, h)
         press_all(contact, losses, x, velocity, h)
+        if state[WORK] > MOST_WORK:
+            hold_stopped(contact, x, y, velocity, h)
         hold_in_plane(skins.planes.pairs, skins.planes.normal, velocity_rows)
         if state[AGE] >= state[SPAN]:
             plan(contact.boxes, bodies, run, state[AGE])
@@ -154,8 +156,6 @@ def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
             elif kind == DRIFT:
                 time = (state[AGE] + 1) * h
                 drift_group(contact.points, boxes, state, here, there, velocity, h, time, block)
-            elif kind == MARGINS:
-                find_margins(block, contact.scratch, contact.points.flight, boxes)
             else:
                 fit_group(block, 0.5 * epoch(state, h), contact.bodies, contact.points, boxes)
             done(team, number)

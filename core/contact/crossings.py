@@ -1,0 +1,223 @@
+"""Crossings of surfaces: edges that pierce triangles, from positions alone, as a check of what contact has to prevent.
+
+Nothing is taken from the contact set. Signed volumes tell on which side of a plane a point lies and on which side of an
+edge another edge passes; what is nearer to zero than rounding can tell counts as zero. An edge that touches a triangle
+pierces it; one that lies in its plane does not, nor does anything pierce a triangle without area.
+"""
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..jit import kernel, lean_kernel
+from ..model import BoolArray, FloatArray, IntArray, Model
+
+LongArray = NDArray[np.int64]
+#: Rounding of a difference of two coordinates, in units of the largest one: a few units in the last place.
+ROUNDING = 16.0 * float(np.finfo(float).eps)
+#: Pairs for which there is room at the start; it doubles.
+START_ROOM = 64
+
+
+class Surfaces(NamedTuple):
+    """Triangles and edges of all bodies."""
+
+    triangles: LongArray  # shape (triangle_count, 3)
+    edges: LongArray  # shape (edge_count, 2)
+    triangle_body: LongArray
+    edge_body: LongArray
+    given: BoolArray  # bodies that never are pairs with each other, as colliders
+    own: BoolArray  # bodies whose edges may pierce their own triangles, where these share no vertex
+
+
+class Rows(NamedTuple):
+    """Triangles of one size, sorted in rows of a width along one axis, and within a row along another one."""
+
+    triangle: LongArray  # their numbers
+    low: FloatArray  # their boxes [m], shape (count, 3)
+    high: FloatArray
+    start: LongArray  # of each row, CSR
+    across: int  # the axis on which rows follow each other
+    along: int  # the axis in a row
+    first: float  # where the first row begins [m]
+    width: float  # of a row [m]
+
+
+def crossing_pairs(
+    positions: FloatArray,
+    triangles: IntArray,
+    edges: IntArray,
+    triangle_body: IntArray,
+    edge_body: IntArray,
+    *,
+    given: BoolArray | None = None,
+    own: BoolArray | None = None,
+) -> IntArray:
+    """Every edge with every triangle that it pierces, shape (count, 2), sorted.
+
+    `given`, `own`: see `Surfaces`; by default none and all.
+    """
+    bodies = 1 + int(max(triangle_body.max(initial=-1), edge_body.max(initial=-1)))
+    surfaces = Surfaces(
+        triangles=np.ascontiguousarray(triangles, np.int64),
+        edges=np.ascontiguousarray(edges, np.int64),
+        triangle_body=np.ascontiguousarray(triangle_body, np.int64),
+        edge_body=np.ascontiguousarray(edge_body, np.int64),
+        given=np.zeros(bodies, bool) if given is None else np.array(given, bool),
+        own=np.ones(bodies, bool) if own is None else np.array(own, bool),
+    )
+    x = np.ascontiguousarray(positions, dtype=float)
+    corners, ends = x[triangles], x[edges]
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    boxes = ends.min(axis=1), ends.max(axis=1)
+    noise = ROUNDING * float(np.abs(x).max(initial=0.0))
+    found = [np.zeros((0, 2), np.int64)]
+    for group in _of_one_size(high - low):
+        rows = _rows_of(group, low, high)
+        pairs = np.empty((START_ROOM, 2), np.int64)
+        while (count := pierced(x, surfaces, rows, *boxes, noise, pairs)) > len(pairs):
+            pairs = np.empty((count, 2), np.int64)
+        found.append(pairs[:count])
+    every = np.concatenate(found)
+    return every[np.lexsort((every[:, 1], every[:, 0]))].astype(np.int32)
+
+
+def model_crossings(model: Model, positions: FloatArray) -> IntArray:
+    """`crossing_pairs` of a model: not of colliders with each other, of a body with itself where it asks for that."""
+    surfaces = model.surfaces
+    return crossing_pairs(
+        positions, surfaces.triangles, surfaces.edges, surfaces.triangle_body, surfaces.edge_body,
+        given=np.arange(model.body_count) >= model.moving_count, own=model.self_collision,
+    )  # fmt: skip
+
+
+def crossings_by_bodies(model: Model, positions: FloatArray) -> dict[tuple[int, int], int]:
+    """How often an edge of the first body pierces a triangle of the second one."""
+    edge, triangle = model_crossings(model, positions).T
+    pairs = np.stack([model.surfaces.edge_body[edge], model.surfaces.triangle_body[triangle]], axis=1)
+    found, count = np.unique(pairs, axis=0, return_counts=True)
+    return {(int(a), int(b)): int(number) for (a, b), number in zip(found, count, strict=True)}
+
+
+def _of_one_size(extent: FloatArray) -> list[LongArray]:
+    """Numbers of the triangles by the octave of their longest side: a sweep over all would be as wide as the widest."""
+    octave = np.frexp(extent.max(axis=1, initial=0.0))[1]
+    return [np.flatnonzero(octave == size) for size in np.unique(octave)]
+
+
+def _rows_of(group: LongArray, low: FloatArray, high: FloatArray) -> Rows:
+    """Rows across the axis on which the triangles are spread the most, each in ascending order along another one."""
+    across, along = (int(axis) for axis in np.argsort(np.ptp(low[group], axis=0))[1:])
+    spread = float(np.ptp(low[group, across]))
+    width = 1.001 * max(float((high - low)[group, across].max()), 1e-3 * spread, 1e-300)
+    first = float(low[group, across].min())
+    row = ((low[group, across] - first) / width).astype(np.int64)
+    order = np.lexsort((low[group, along], row))
+    group, row = group[order], row[order]
+    start = np.searchsorted(row, np.arange(row[-1] + 2))
+    return Rows(group.astype(np.int64), low[group], high[group], start, across, along, first, width)
+
+
+@kernel
+def pierced(x, surfaces, rows, edge_low, edge_high, noise, pairs):
+    """Write the edges and the triangles of `rows` that they pierce; how many there are, also if there is no room."""
+    triangles, edges = surfaces.triangles, surfaces.edges
+    across, along = rows.across, rows.along
+    count, longest = 0, 0.0
+    for t in range(rows.triangle.shape[0]):
+        longest = max(longest, rows.high[t, along] - rows.low[t, along])
+    last = rows.start.shape[0] - 1
+    for e in range(edges.shape[0]):
+        a, b, body = edges[e, 0], edges[e, 1], surfaces.edge_body[e]
+        # a box of the row before may reach into this one
+        lowest = max(np.floor((edge_low[e, across] - rows.first) / rows.width) - 1.0, 0.0)
+        highest = min(np.floor((edge_high[e, across] - rows.first) / rows.width), last - 1.0)
+        for row in range(int(min(lowest, last)), int(max(highest, -1.0)) + 1):
+            begin, end = rows.start[row], rows.start[row + 1]
+            place = begin + np.searchsorted(rows.low[begin:end, along], edge_low[e, along] - longest)
+            while place < end and rows.low[place, along] <= edge_high[e, along]:
+                near = True
+                for axis in range(3):
+                    near &= rows.high[place, axis] >= edge_low[e, axis] and rows.low[place, axis] <= edge_high[e, axis]
+                t = rows.triangle[place]
+                place += 1
+                other = surfaces.triangle_body[t]
+                if not near or (surfaces.given[body] and surfaces.given[other]):
+                    continue
+                if body == other and not surfaces.own[body]:
+                    continue
+                i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+                if a in (i, j, k) or b in (i, j, k) or not pierces(x, a, b, i, j, k, noise):
+                    continue
+                if count < pairs.shape[0]:
+                    pairs[count, 0], pairs[count, 1] = e, t
+                count += 1
+    return count
+
+
+@lean_kernel
+def pierces(x, a, b, i, j, k, noise):
+    """Whether the segment ab meets the triangle ijk and does not lie in its plane."""
+    u, w = side_of(x, i, j), side_of(x, i, k)
+    flat = noise * length_of(u) * length_of(w)
+    first, second = volume_of(side_of(x, i, a), u, w), volume_of(side_of(x, i, b), u, w)
+    if sign_of(first, flat) == sign_of(second, flat):
+        return False
+    if sign_of(first, flat) == 0 or sign_of(second, flat) == 0:  # an end lies in the plane, and the line might, almost
+        return holds_point(x, i, j, k, a if sign_of(first, flat) == 0 else b, noise)
+    # the line passes all three sides of the triangle the same way round
+    along, p, q, r = side_of(x, a, b), side_of(x, a, i), side_of(x, a, j), side_of(x, a, k)
+    size = max(length_of(p), length_of(q), length_of(r), length_of(along))
+    flat = noise * size * size
+    s, t, v = (
+        sign_of(volume_of(along, p, q), flat),
+        sign_of(volume_of(along, q, r), flat),
+        sign_of(volume_of(along, r, p), flat),
+    )
+    return (min(s, t, v) >= 0) != (max(s, t, v) <= 0)
+
+
+@lean_kernel
+def holds_point(x, i, j, k, a, noise):
+    """Whether the triangle ijk holds the point a, which lies in its plane."""
+    normal = cross(side_of(x, i, j), side_of(x, i, k))
+    for p, q in ((i, j), (j, k), (k, i)):
+        side, way = side_of(x, p, q), side_of(x, p, a)
+        if volume_of(normal, side, way) < -noise * length_of(normal) * max(length_of(side), length_of(way)):
+            return False
+    return True
+
+
+@lean_kernel
+def side_of(x, a, b):
+    """From point a to point b."""
+    return x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+
+
+@lean_kernel
+def cross(p, q):
+    """p x q."""
+    return p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]
+
+
+@lean_kernel
+def volume_of(p, q, r):
+    """Six times the volume that three sides span, positive where they turn right-handed."""
+    n = cross(q, r)
+    return p[0] * n[0] + p[1] * n[1] + p[2] * n[2]
+
+
+@lean_kernel
+def length_of(p):
+    """|p|."""
+    return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2])
+
+
+@lean_kernel
+def sign_of(value, flat):
+    """-1, 0 or 1; 0 within `flat` of 0."""
+    if value > flat:
+        return 1
+    return -1 if value < -flat else 0

@@ -1,0 +1,111 @@
+"""Inelastic impulses that only remove approach where contacts fail, so that the motion limit has little to cut."""
+
+from ...jit import lean_inline_kernel, lean_kernel
+from ...simd import four, lane, load4, store4, sum_spread, triple
+from .arrays import GIVEN, RIGID, SOFT
+from .carried import answer, middle, place_point, push_body, side_body, speed_along, try_move
+from .turning import push_apart
+from .verify import SPENT_SHARE, fails, least_separation, projections, separation
+
+#: By how much impulses leave a contact wider than it must be, as a share of its reach.
+MARGIN = 1e-6
+
+
+@lean_kernel
+def remove_approach(contact, x, y, velocity, h, again):
+    """An inelastic impulse on each contact that fails: as last verified, or `again`, after other impulses."""
+    run, points, bodies, rigid = contact.run, contact.points, contact.bodies, contact.rigid
+    for kind in range(2):
+        contacts = contact.corners if kind == 0 else contact.sides
+        for c in range(run.found[2 + kind]):
+            if not (again or fails(contacts, c)):
+                continue
+            place_points(contacts, c, y, points, bodies, rigid)
+            s, least = projections(y, contacts, c), least_separation(contacts, c)
+            end = separation(s, kind == 1)
+            if end >= (1.0 - SPENT_SHARE) * least:
+                continue
+            wanted, weight = least + MARGIN * contacts.reach[c], load4(contacts.weight, 4 * c)
+            gap = lane(sum_spread(s * weight), 0)
+            if gap < least:
+                stop(velocity, x, contacts, c, weight, (wanted - gap) / h, points, bodies, rigid)
+            else:  # two corners only
+                weight = nearest_points(s, kind == 1)
+                stop(velocity, x, contacts, c, weight, (wanted - end) / h, points, bodies, rigid)
+            for k in range(4):
+                i = contacts.points[4 * c + k]
+                if points.inverse_mass[i >> 2] > 0.0:
+                    store4(y, i, load4(x, i) + load4(velocity, i) * h)
+            for side in range(2):
+                b = side_body(points, bodies, contacts, c, side)
+                if b >= 0:
+                    try_move(rigid, b - rigid.first_body[0], h)
+
+
+@lean_inline_kernel
+def place_points(contacts, c, y, points, bodies, rigid):
+    """Place the points of contact c at the trial poses of its rigid bodies."""
+    if contacts.carried[c]:
+        for k in range(4):
+            i = contacts.points[4 * c + k] >> 2
+            if bodies.kind[points.body[i]] == RIGID:
+                place_point(rigid, points.body[i], i, y)
+
+
+@lean_inline_kernel
+def nearest_points(s, are_edges):
+    """Weights of the two points that are nearest along the normal, from their projections."""
+    first = 0 if not are_edges or lane(s, 0) <= lane(s, 1) else 1
+    second = 2 if lane(s, 2) >= lane(s, 3) else 3
+    if not are_edges and lane(s, 1) >= max(lane(s, 2), lane(s, 3)):
+        second = 1
+    return four(
+        1.0 if first == 0 else 0.0, 1.0 if first == 1 else (-1.0 if second == 1 else 0.0),
+        -1.0 if second == 2 else 0.0, -1.0 if second == 3 else 0.0,
+    )  # fmt: skip
+
+
+@lean_kernel
+def stop(velocity, x, contacts, c, weight, speed, points, bodies, rigid):
+    """An impulse that makes a weighted sum of the points of contact c grow faster along its normal by `speed` [m/s].
+
+    At most what stops the approach of the very points that it acts on, so it never adds energy. A rigid side takes it
+    where the other side does, so that together they are not turned.
+    """
+    if push_apart(velocity, x, contacts, c, weight, speed, points, True):
+        return
+    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+    inverse_mass = along = 0.0
+    for k in range(4):
+        i, w = contacts.points[4 * c + k], lane(weight, k)
+        if bodies.kind[points.body[i >> 2]] != RIGID:
+            inverse_mass += w * w * points.inverse_mass[i >> 2]
+            along += w * (velocity[i] * nx + velocity[i + 1] * ny + velocity[i + 2] * nz)
+    px, py, pz = middle(x, points, contacts, c, weight, common_side(contacts, c, points, bodies))
+    for side in range(2):
+        b = side_body(points, bodies, contacts, c, side)
+        if b >= 0:
+            q = b - rigid.first_body[0]
+            inverse_mass += answer(rigid, q, px, py, pz, nx, ny, nz)
+            along += (1.0 - 2.0 * side) * speed_along(rigid, q, px, py, pz, nx, ny, nz)
+    if not (inverse_mass > 0.0 and along < 0.0):
+        return
+    size = min(speed, -along) / inverse_mass
+    for k in range(4):
+        i = contacts.points[4 * c + k]
+        share = size * lane(weight, k) * points.inverse_mass[i >> 2]
+        store4(velocity, i, load4(velocity, i) + triple(nx, ny, nz) * share)
+    for side in range(2):
+        b = side_body(points, bodies, contacts, c, side)
+        if b >= 0:
+            j = size * (1.0 - 2.0 * side)
+            push_body(rigid, b - rigid.first_body[0], px, py, pz, j * nx, j * ny, j * nz)
+
+
+@lean_inline_kernel
+def common_side(contacts, c, points, bodies):
+    """The side of contact c where both take an impulse: a soft one, as a rigid body takes it anywhere."""
+    a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
+    if bodies.kind[a] == SOFT or bodies.kind[b] == GIVEN:
+        return 0
+    return 1 if bodies.kind[b] == SOFT or bodies.kind[a] == GIVEN else 0
