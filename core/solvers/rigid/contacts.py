@@ -154,13 +154,13 @@ class RigidContacts:
                 self.resting, rigid.velocity, rigid.angular_momentum, self.inverse, model.rigid.radius, touching,
                 fall, solids.velocity, solids.spin, self.speed,
             )  # fmt: skip
-            self.speed += support.speed
-            falling = self.speed + math.sqrt(fall @ fall)
+            fastest = self.speed + support.speed
+            falling = fastest + math.sqrt(fall @ fall)
             manifolds = self.pairs.update(
                 rigid.pose, self.matrices, solids.velocity, solids.spin, falling, self.resting, h
             )
             find_islands(manifolds.pair, manifolds.count, self.island)
-            quick = fastest_near(self.island, self.speed)
+            quick = fastest_near(self.island, fastest)
             supported, shaken = self.colliders.meet(x, v, quick, self.resting, given)
             supported |= support.holds
             shaken |= support.shakes
