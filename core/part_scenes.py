@@ -32,11 +32,21 @@ def _skins(make: WorldMaker) -> None:
 
 
 def _crossed(make: WorldMaker) -> None:
-    """Two boxes of skin that overlap; a skin whose top has passed through its bottom."""
+    """Two boxes of skin that overlap; a skin whose top has passed through its bottom; two loops that overlap."""
     _two_skins(make, *box(8), 0.95)
     positions, _ = box(4)
     middle = (np.abs(positions - (0.5, 0.5, 1.0)) < 0.3).all(axis=1)
     _fold(make, np.where(middle[:, None], positions - (0.0, 0.0, 1.4), positions))
+    flat = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    for place in (0.0, 0.9):
+        flat.add_loop(f"loop {place}", *_square(place), gauge_pressure=500.0)
+    make(flat.build(), frame_rate=240.0, substeps=4).advance_frame()
+
+
+def _square(place: float) -> tuple[FloatArray, list[tuple[int, int]]]:
+    """The outline of a square of 1 m in an upright plane, this far along it [m], and its edges."""
+    corners = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
+    return corners + (place, 0.0, 0.1 * place), [(0, 1), (1, 2), (2, 3), (3, 0)]
 
 
 def _two_skins(make: WorldMaker, positions: FloatArray, triangles: IntArray, upper: float) -> None:
@@ -182,8 +192,7 @@ def _particle_radius(make: WorldMaker) -> float:
 
 def _flat(make: WorldMaker) -> None:
     """A loop of gas and a flat truss that meet above a floor, both in an upright plane."""
-    corners = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
-    around = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    corners, around = _square(0.0)
     radius = _particle_radius(make)
     inflated = ModelBuilder()
     inflated.add_loop("loop", corners, around, gauge_pressure=500.0, pressure_at="REST", drawn_shape="INFLATED")

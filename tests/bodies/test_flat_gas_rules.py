@@ -50,7 +50,7 @@ def test_volumes_are_depth_times_the_areas_of_the_papers(points):
     assert (abs(fan - abs(signed)) < 1e-12) == (len(points) == 24)
 
 
-@pytest.mark.parametrize("solver, substeps", [("EXPLICIT", 10), ("XPBD", 20), ("RK4", 200)])
+@pytest.mark.parametrize("solver, substeps", [("XPBD", 20), ("RK4", 200)])
 @pytest.mark.parametrize("rule", ["CENTRE_FAN", "BOUNDING_BOX"])
 def test_a_loop_falls_and_rests_by_the_other_rules(solver, substeps, rule):
     found = [fallen(solver, substeps, kept) for kept in (rule, "EXACT")]
@@ -64,7 +64,7 @@ def test_divergence_of_a_gas_rule_names_the_remedy():
     x, triangles = shapes.grid(4.0)
     builder.add_collider("floor", x[:, [1, 2, 0]], triangles)
     options = MethodOptions(volume="BOUNDING_BOX")
-    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, options=options, solver="EXPLICIT")
+    world = World(builder.build(), frame_rate=24.0, substeps=200, threads=1, options=options, solver="RK4")
     with pytest.raises(DivergenceError, match="exact volume or no air outside"):
         for _ in range(24):
             world.advance_frame()

@@ -20,6 +20,7 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("inflation",),
     ("bodies",),
     ("volume", "inside_out"),
+    ("simulation_mesh",),
     ("animation/keyed",),
     ("state", "energy/mechanical", "inflation/supply"),
     ("contact",),

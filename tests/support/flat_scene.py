@@ -2,6 +2,7 @@
 
 import numpy as np
 import shapes
+from scenes import moved_mass
 from softpressure_ext.core import ModelBuilder, World
 
 AMBIENT = 101_325.0
@@ -54,7 +55,7 @@ def momenta(world, turn=None):
     """Momentum along the plane [kg m/s], shape (2,), and angular momentum about its normal [kg m^2/s]."""
     model, state = world.model, world.save()
     n, back = model.vertex_count, plane_of(turn)
-    x, impulse = state.positions[:n] @ back, (model.vertex_mass[:, None] * state.velocities[:n]) @ back
+    x, impulse = state.positions[:n] @ back, (moved_mass(world)[:, None] * state.velocities[:n]) @ back
     return impulse.sum(axis=0)[[0, 2]], float(np.cross(x, impulse).sum(axis=0)[1])
 
 
