@@ -190,7 +190,7 @@ class RigidContacts:
                 m.pair, m.count, m.owner, m.anchor, m.normal, m.impulse, m.reach, poses, self.matrices,
                 model.thickness[bodies], model.friction[bodies], model.bounciness[bodies], solids, PUSH, self.rows,
             )  # fmt: skip
-            if given.count:
+            if given.used:
                 held = HeldContacts(
                     start, self._given.anchor.copy(), self._given.impulse, SAME_POINT * model.rigid.radius
                 )

@@ -21,8 +21,10 @@ from .blocks import FIELDS, HEADER, gather, scatter
 SLIDES = 0.999999
 #: Longest step in units of the sweep's change [1]: a ratio of masses; beyond it, the change is rounding.
 FARTHEST = 1e4
+#: Change over motion, both squared, below which the change is rounding [1].
+ROUNDING = 1e-20
 #: Squared sine below which change and last step are one direction [1].
-PARALLEL = 1e-10
+PARALLEL = 1e-8
 
 
 @kernel
@@ -44,16 +46,14 @@ def inertia_of(inverse_mass, inverse_inertia):
 
 
 @kernel
-def step_on(
-    blocks, header, fields, inertia, impulse, impulse_before, impulse_way, motion, motion_before, motion_way, most
-):
+def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_way, motion, motion_before, motion_way):
     """Step from what a sweep has found to the least energy of the plane, projected; `*_way` becomes the whole step.
 
     *_before: before the sweep; motion: as in `sweep_blocks`; inertia: `inertia_of` the bodies. Returns the squared size
-    of the sweep's change [J]; where it is larger than `most`, there is no step.
+    of the sweep's change [J].
     """
     bodies = inertia.shape[0]
-    dd = dp = pp = 0.0
+    dd = dp = pp = whole = 0.0
     for body in range(bodies):
         m, v, w = inertia[body], motion[body], motion_way[body]
         if m[0] == 0.0:
@@ -71,6 +71,7 @@ def step_on(
             dd += m[0] * d * d + momentum * turn
             dp += m[0] * d * w[k] + momentum * w[j]
             pp += m[0] * w[k] * w[k] + momentum_way * w[j]
+            whole += m[0] * v[k] * v[k]
     soft_dd = soft_dp = soft_pp = slope = slope_way = spread(0.0)
     zero = spread(0.0)
     for block in range(blocks.body.shape[0]):
@@ -122,7 +123,7 @@ def step_on(
         a, b = (dp * along_way - pp * along) / det, (dp * along - dd * along_way) / det
     elif dd > 0.0:
         a = -along / dd
-    if a < -0.9 or a > FARTHEST or dd > most:  # not down, or rounding, or growing
+    if a < -0.9 or max(a, abs(b)) > FARTHEST or dd < ROUNDING * whole:  # not down, or rounding
         a = b = 0.0
     for body in range(bodies):
         for k in range(6):

@@ -35,7 +35,7 @@ PUSH_SHARE = 0.8
 SOFT = 20.0
 #: Largest penetration of resting contacts under load, as a share of the thickness.
 YIELD = 0.3
-#: Where a sweep's squared change is so many times that of the first one, the next is a sweep alone.
+#: Where a sweep's squared change is more than so many times that of the first one, there are sweeps alone from then on.
 GROWTH = 1e4
 #: Sweeps of restitution: rows that meet at once must agree.
 BOUNCE_SWEEPS = 20
@@ -76,7 +76,8 @@ def solve(count, rows, solids, time, is_pushing, effort):
             motion[body, k], motion[body, k + 3] = solids.velocity[body, k], solids.spin[body, k]
     before, way = np.empty(3 * places), np.zeros(3 * places)
     motion_before, motion_way = np.empty((bodies + 1, 6)), np.zeros((bodies + 1, 6))
-    sweep, most = 0, math.inf
+    first_impulse, first_motion = impulse.copy(), motion.copy()
+    sweep, most, steps = 0, math.inf, True
     while True:
         before[:] = impulse
         motion_before[:] = motion
@@ -84,9 +85,13 @@ def solve(count, rows, solids, time, is_pushing, effort):
         sweep += 1
         if sweep >= effort.most or (sweep >= effort.fewest and worst <= effort.enough):
             break
-        size = step_on(blocks, header, fields, inertia, impulse, before, way, motion, motion_before, motion_way, most)
+        if not steps:
+            continue
+        size = step_on(blocks, header, fields, inertia, impulse, before, way, motion, motion_before, motion_way)
         if sweep == 1:
             most = GROWTH * size
+        elif not size <= most:  # the steps lead away: sweeps alone do not
+            impulse[:], motion[:], steps = first_impulse, first_motion, False
     for body in range(bodies):
         for k in range(3):
             solids.velocity[body, k], solids.spin[body, k] = motion[body, k], motion[body, k + 3]

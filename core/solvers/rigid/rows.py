@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...contact.kept_distance import RECOVERED_SHARE, RESTING_SHARE
 from ...contact.mixing import mixed_kernel
@@ -57,14 +58,14 @@ class Solids(NamedTuple):
 
 
 class GivenContacts(NamedTuple):
-    """Contacts of bodies with colliders, as in `contact.contacts.Contacts`; the first `count` count."""
+    """Contacts of bodies with colliders, as in `contact.contacts.Contacts`; the first `used` count."""
 
-    count: int
+    used: int
     points: IntArray
     weights: FloatArray
     normal: FloatArray
     gap: FloatArray
-    side: IntArray
+    side: NDArray[np.int8]
     bodies: IntArray
     thickness: FloatArray
     speculation: FloatArray  # distance beyond the thickness within which each rigid body's contacts become rows [m]
@@ -273,7 +274,7 @@ def given_rows(first_row, contacts, scene, held, solids, push_share, rows, local
     contact.
     """
     n = first_row
-    for c in range(contacts.count):
+    for c in range(contacts.used):
         own = 0 if contacts.bodies[c, 0] < scene.end else 1
         body, other = contacts.bodies[c, own], contacts.bodies[c, 1 - own]
         a, thickness, gap = body - scene.first, contacts.thickness[c], contacts.gap[c]

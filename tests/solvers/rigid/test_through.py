@@ -63,7 +63,7 @@ def test_a_still_box_is_not_struck_through_a_sheet(gap):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("mass", [100.0, 1000.0])
+@pytest.mark.parametrize("mass", [1e4])
 def test_a_body_pressed_through_in_the_last_step_of_a_frame_is_pushed_back(mass, seed):
     """Every step is the last one of its frame; boxes of a heavy heap press the lightest one through the sheet."""
     rng = np.random.default_rng(seed)
