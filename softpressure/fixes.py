@@ -115,13 +115,6 @@ def _dissolve(work: bmesh.types.BMesh) -> str:
     return f"{count + len(flat)} degenerate faces dissolved"
 
 
-def _dissolve_slivers(work: bmesh.types.BMesh) -> str:
-    mean = sum(edge.calc_length() for edge in work.edges) / max(len(work.edges), 1)
-    count = _dissolve_below(work, flaws.SLIVER * mean)
-    bmesh.ops.triangulate(work, faces=[face for face in work.faces if len(face.verts) > 4])
-    return f"{count} slivers dissolved"
-
-
 def _dissolve_below(work: bmesh.types.BMesh, distance: float) -> int:
     """Dissolve faces that are narrower than a distance, until none is left; returns how many."""
     first = before = len(work.faces)
@@ -206,9 +199,6 @@ FIXES = {
     ),
     "DELETE_LOOSE": Fix("Delete Loose", "Delete vertices that belong to no face", "TRASH", _of_mesh(_delete_loose)),
     "DISSOLVE": Fix("Dissolve Degenerate", "Dissolve faces without area", "X", _of_mesh(_dissolve)),
-    "DISSOLVE_SLIVERS": Fix(
-        "Dissolve Slivers", "Dissolve faces that are far too thin", "X", _of_mesh(_dissolve_slivers)
-    ),
     "MERGE": Fix("Merge by Distance", "Merge doubled vertices", "AUTOMERGE_ON", _of_mesh(_merge)),
     "FILL_HOLES": Fix("Fill Holes", "Close the mesh with faces", "MESH_PLANE", _of_mesh(_fill_holes)),
     "NORMALS": Fix(

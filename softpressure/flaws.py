@@ -188,9 +188,9 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
         if count:
             sentence = (
                 f"{obj.name}: {count} slivers, faces down to {1e3 * heights.min():.2g} mm high beside edges of "
-                f"{1e3 * mean:.2g} mm; they cost steps. Dissolve or merge them, or remesh."
+                f"{1e3 * mean:.2g} mm; they cost steps. Remesh it (Object Data > Remesh)."
             )
-            found.append(Flaw(obj.name, sentence, ("DISSOLVE_SLIVERS",), is_grave=False))
+            found.append(Flaw(obj.name, sentence, is_grave=False))
     thickness = metres * settings.thickness
     if thickness > mean:
         sentence = (

@@ -17,7 +17,7 @@ from ..bodies.assembly import edge_dampers, vertex_chunks
 from ..bodies.attachments import attachment_stiffness
 from ..contact.untangle.relaxation import Relaxation
 from ..energy.hinges import rest_hinges
-from ..model import Attachments, BoolArray, FloatArray, IntArray, Model, RigidBodies
+from ..model import Attachments, BoolArray, FloatArray, Hinges, IntArray, Model, RigidBodies
 from ..plasticity.deletion import Deletion
 from ..plasticity.pieces import broken_bodies
 from ..solvers.choice import SolverMaker
@@ -118,8 +118,10 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
         settings=(*map(_now, parts.settings, now), parts.settings[-1]),
     )
     bend_modulus = np.nan_to_num(values["bend_modulus"][soft])
+    if np.array_equal(bend_modulus, start.bend_modulus) and (stretch == 1.0).all():
+        return model
     if np.array_equal(bend_modulus > 0.0, start.bend_modulus > 0.0):
-        return _with_bends(model, ratio["bend_modulus"])
+        return replace(model, hinges=_hinges(model, bend_modulus))
     return _with_hinges(model, bend_modulus)
 
 
@@ -144,26 +146,18 @@ def _edge_damping(parts: Model, start: Model, spring_damping: FloatArray) -> Flo
     return np.where(changed, dampers, parts.edge_damping)
 
 
-def _with_bends(model: Model, ratio: FloatArray) -> Model:
-    """The model with the stiffness of hinges scaled by a ratio per membrane."""
-    hinges = model.hinges
-    of_vertex: FloatArray = ratio[model.point_body[: model.vertex_count]]
-    return replace(
-        model,
-        hinges=hinges._replace(stiffness=hinges.stiffness * of_vertex[hinges.points[:, 0]]),
-    )
+def _hinges(model: Model, bend_modulus: FloatArray) -> Hinges:
+    """The hinges of other bend moduli [N m]."""
+    skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
+    body = model.point_body[: model.vertex_count]
+    return rest_hinges(model.rest_positions, skin, (model.hinge_share * bend_modulus)[body], body, model.edges)
 
 
 def _with_hinges(model: Model, bend_modulus: FloatArray) -> Model:
     """The model with the hinges of other bend moduli [N m], where one becomes 0 or was 0."""
-    skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
-    modulus = (model.hinge_share * bend_modulus)[model.point_body[: model.vertex_count]]
-    hinges = rest_hinges(model.rest_positions, skin, modulus)
-    return replace(
-        model,
-        hinges=hinges,
-        chunks=vertex_chunks(model.body_point_start[: model.membrane_count + 1], model.edges, hinges),
-    )
+    hinges = _hinges(model, bend_modulus)
+    chunks = vertex_chunks(model.body_point_start[: model.membrane_count + 1], model.edges, hinges)
+    return replace(model, hinges=hinges, chunks=chunks)
 
 
 def given_points(model: Model) -> IntArray:

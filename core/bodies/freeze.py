@@ -80,7 +80,8 @@ def freeze(
     bend_modulus = settings("bend_modulus")
     spring_damping = settings("spring_damping")
     hinge_share = np.array([body.hinge_share for body in membranes])
-    hinges = rest_hinges(positions, skin, (hinge_share * bend_modulus)[body_of_point[:vertex_count]])
+    vertex_body = body_of_point[:vertex_count]
+    hinges = rest_hinges(positions, skin, (hinge_share * bend_modulus)[vertex_body], vertex_body, edges)
     point_of_vertex = np.concatenate(
         [np.argsort(body.order) + start for body, start in zip(membranes, point_start, strict=False)]
         + [np.arange(vertex_count, len(positions))]

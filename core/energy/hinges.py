@@ -1,17 +1,29 @@
-"""Constants of every hinge, from the rest mesh (see `bend.py`)."""
+"""Constants of every hinge, from the rest mesh (see `bend.py`).
+
+A hinge at a sliver is far stiffer than others, as one over its height to the third power, and would set the step of
+the whole scene. So the row sum of the hinges at a vertex is limited: to a share of the stiffness of its springs, or to
+a multiple of the lower quartile of its body, whichever is more. Even meshes keep what they are given.
+"""
 
 import numpy as np
 
 from .. import topology
-from ..model import FloatArray, Hinges, IntArray
+from ..model import Edges, FloatArray, Hinges, IntArray
+from ..tiny import TINY
 from .bend import FOLD
 
+#: Largest row sum of the hinges at a vertex over the stiffness of its springs [1]: bending then takes at most 1.2 times
+#: the steps of stretching. Largest one over the lower quartile of its body, as more than half may be slivers.
+BEND_SHARE, OUTSTANDING = 0.44, 3.0
 
-def rest_hinges(positions: FloatArray, triangles: IntArray, vertex_modulus: FloatArray) -> Hinges:
-    """Hinges of the membranes that bend, with k = 3 B / area (Grinspun et al. 2003).
+
+def rest_hinges(
+    positions: FloatArray, triangles: IntArray, vertex_modulus: FloatArray, body: IntArray, edges: Edges
+) -> Hinges:
+    """Hinges of the membranes that bend, with k = 3 B / area (Grinspun et al. 2003), less at slivers.
 
     `positions` [m] at rest, shape (point_count, 3); `triangles` of the membranes; `vertex_modulus` B of each vertex's
-    membrane [N m], shape (vertex_count,).
+    membrane [N m], shape (vertex_count,); `body`: its number, the same shape; `edges`: the springs.
     """
     vertex_count = len(vertex_modulus)
     points = topology.hinges(triangles)
@@ -34,6 +46,9 @@ def rest_hinges(positions: FloatArray, triangles: IntArray, vertex_modulus: Floa
     faded = np.sqrt(length2 + FOLD**2) / np.maximum(length2, FOLD**2)
     rest_bend = (bend * bisector).sum(axis=1) * faded
     stiffness = 6.0 * vertex_modulus[points[:, 0]] / size.sum(axis=1)
+    # |J| of the bend vector less the rest bend along the normal: |w| / cos(a / 2) at an angle a
+    lever = 2.0 * np.abs(weight) / np.sqrt(np.maximum(length2, FOLD**2))[:, None]
+    stiffness *= kept_shares(points, lever, stiffness, body[:vertex_count], edges)
     start, entry = topology.grouped(points.ravel(), vertex_count)
     return Hinges(
         points=points,
@@ -44,3 +59,19 @@ def rest_hinges(positions: FloatArray, triangles: IntArray, vertex_modulus: Floa
         vertex_start=start,
         vertex_entry=entry,
     )
+
+
+def kept_shares(points: IntArray, lever: FloatArray, stiffness: FloatArray, body: IntArray, edges: Edges) -> FloatArray:
+    """Share of its stiffness [N/m] that each hinge keeps; `lever` |J| of its points, shape (hinge_count, 4)."""
+    ends, count = edges.points.ravel(), len(body)
+    most, both = np.zeros(count), np.repeat(edges.stiffness, 2)
+    np.maximum.at(most, ends, both)
+    # the largest eigenvalue of a sum of 2 k d d' in a plane is at least that
+    springs = np.maximum(np.bincount(ends, both, count), 2.0 * most)
+    row = (stiffness * lever.sum(axis=1))[:, None] * lever
+    held, limit = np.bincount(points.ravel(), row.ravel(), count), BEND_SHARE * springs
+    for number in np.unique(body[points[:, 0]]):
+        own = body == number
+        limit[own] = np.maximum(limit[own], OUTSTANDING * np.sort(held[own])[np.count_nonzero(own) // 4])
+    kept: FloatArray = np.minimum(1.0, limit / np.maximum(held, TINY))[points].min(axis=1)
+    return kept

@@ -137,8 +137,9 @@ class Deletion:
         edges = grouped_springs(edges.points[kept], edges.rest_length[kept], edges.stiffness[kept], count)
         surfaces = self._surfaces(torn)
         skin = surfaces.triangles[: surfaces.body_triangle_start[model.membrane_count]]
-        modulus = (model.hinge_share * model.bend_modulus)[model.point_body[:count]]
-        hinges = rest_hinges(model.rest_positions, skin, modulus)
+        body = model.point_body[:count]
+        modulus = (model.hinge_share * model.bend_modulus)[body]
+        hinges = rest_hinges(model.rest_positions, skin, modulus, body, model.edges)
         gas = self._gas_of(torn)
         left = replace(
             model,

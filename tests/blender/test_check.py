@@ -182,7 +182,7 @@ def test_faces_that_cross_their_own_skin_are_reported_and_selected() -> None:
     assert 8 <= sum(face.select for face in ball.data.polygons) < len(ball.data.polygons)
 
 
-def test_slivers_are_reported_and_dissolved() -> None:
+def test_slivers_are_reported() -> None:
     ball = add_ball(kind=None)
 
     def cut(work: bmesh.types.BMesh) -> None:
@@ -195,9 +195,7 @@ def test_slivers_are_reported_and_dissolved() -> None:
     edit(ball, cut)
     bpy.ops.softpressure.add_body(kind="SOFT")
     [flaw] = [flaw for flaw in check() if "slivers" in flaw.sentence]
-    assert flaw.fixes == ("DISSOLVE_SLIVERS",) and "they cost steps" in flaw.sentence
-    assert bpy.ops.softpressure.fix(object_name="Ball", fix="DISSOLVE_SLIVERS") == {"FINISHED"}
-    assert problem_of(ball) == "" and check() == []
+    assert flaw.fixes == () and "they cost steps" in flaw.sentence and problem_of(ball) == ""
 
 
 def test_a_large_mesh_is_checked_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,13 @@
 import contact_reference as reference
 import numpy as np
 import pytest
+import shapes
+from crossings import crossing_pairs
+from softpressure_ext.core.contact.broad_phase.box_tree import build_trees
 from softpressure_ext.core.contact.kept_distance import RECOVERY_SHARE
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 from softpressure_ext.core.contact.untangle.crossings import Crossings
+from softpressure_ext.core.contact.untangle.overlap import find_overlaps
 
 
 def untangled(model, x=None):
@@ -217,3 +221,57 @@ def test_a_loop_of_pushes_along_the_normals_frees_two_crossed_balls():
     assert len(crossings.pairs) == 0
     assert not inside((x[model.point_body == 0], a[1]), x[model.point_body == 1]).any()
     assert not inside((x[model.point_body == 1], b[1]), x[model.point_body == 0]).any()
+
+
+def cylinder(around, rings, radius=0.5, length=2.0):
+    """A closed tube along z of quads cut in two; its ends are flat fans from a corner of the rim."""
+    angle = 2.0 * np.pi * np.arange(around) / around
+    circle = radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    points = [np.column_stack([circle, np.full(around, length * k / rings)]) for k in range(rings + 1)]
+    triangles = []
+    for k, j in np.ndindex(rings, around):
+        p, q = k * around + j, k * around + (j + 1) % around
+        triangles += [(p, q, q + around), (p, q + around, p + around)]
+    top = rings * around
+    for j in range(1, around - 1):
+        triangles += [(0, j + 1, j), (top, top + j, top + j + 1)]
+    return np.concatenate(points), np.array(triangles)
+
+
+FLAT_MESHES = {
+    "cylinder": cylinder(32, 10),
+    "narrow cylinder": cylinder(17, 10, 0.3, 1.0),
+    "box": shapes.box(1.0, 1),
+    "cube, subdivided": shapes.box(0.1, 12, (3.0, 4.0, 5.0)),
+    "slab": (shapes.box(1.0, 8)[0] * (1.0, 1.0, 0.01), shapes.box(1.0, 8)[1]),
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", list(FLAT_MESHES))
+def test_faces_in_one_plane_do_not_cross(name, seed):
+    """However the body lies: rounding does not decide."""
+    x, triangles = FLAT_MESHES[name]
+    noise = np.random.default_rng(seed)
+    if seed:
+        x = x @ shapes.rotation(noise.normal(size=3), noise.uniform(0.0, 3.0)).T + noise.uniform(-20.0, 20.0, 3)
+    model = reference.model_of([(x, triangles)])
+    surfaces = model.surfaces
+    trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
+    found = find_overlaps(model, trees, model.rest_positions, np.zeros(1, np.int32))
+    assert found.crossing_triangle_count == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_grid_that_passes_through_a_cylinder_crosses_it(seed):
+    """As the independent check of the tests finds, edge by edge."""
+    noise = np.random.default_rng(seed)
+    x, triangles = cylinder(32, 10)
+    x = x @ shapes.rotation(noise.normal(size=3), noise.uniform(0.0, 3.0)).T
+    model = reference.model_of([(x, triangles)], [reference.plane(3.0)])
+    _, overlaps = untangled(model)
+    surfaces = model.surfaces
+    _, faces = crossing_pairs(
+        model.rest_positions, surfaces.triangles, surfaces.edges, surfaces.triangle_body, surfaces.edge_body
+    ).T
+    assert len(faces) > 10 and set(faces.tolist()) <= set(overlaps.crossing_triangles.tolist())

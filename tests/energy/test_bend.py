@@ -15,7 +15,7 @@ from force_scene import (
     close,
     gather_bend,
 )
-from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core import ModelBuilder, topology
 from softpressure_ext.core.bodies import assembly
 from softpressure_ext.core.energy import bend
 from softpressure_ext.core.energy.hinges import rest_hinges
@@ -46,7 +46,10 @@ def bend_terms(skin, x):
 def open_skin(x, triangles, modulus=0.03):
     """Hinges of a mesh with a border, which a model does not take; each is a chunk of its own."""
     skin = np.asarray(triangles, np.int32)
-    found = rest_hinges(x, skin, np.full(len(x), modulus))
+    edges = topology.unique_edges(skin)[0]
+    length = np.linalg.norm(np.diff(x[edges], axis=1)[:, 0], axis=1)
+    springs = assembly.grouped_springs(edges, length, np.full(len(edges), 1e9), len(x))
+    found = rest_hinges(x, skin, np.full(len(x), modulus), np.zeros(len(x), np.int32), springs)
     each = np.arange(len(found.points) + 1, dtype=np.int32)
     none = np.zeros(len(each), np.int32)
     return SimpleNamespace(hinges=found, chunks=Chunks(none, none[:-1], each[[0, -1]], none, each))

@@ -92,7 +92,7 @@ def test_a_round_skin_keeps_its_drawn_shape_and_its_pressure(shape, pressure):
 @pytest.mark.parametrize(
     ("shape", "pressure"),
     [(ellipsoid, pressure) for pressure in PRESSURES]
-    + [pytest.param(cushion, pressure, marks=[] if pressure == 2e3 else pytest.mark.slow) for pressure in PRESSURES],
+    + [(cushion, 2e3), pytest.param(cushion, 2e4, marks=pytest.mark.slow)],
 )
 def test_a_flat_skin_puffs_out_and_has_its_pressure(shape, pressure):
     mesh = shape()
@@ -126,17 +126,17 @@ def test_an_animal_has_its_pressure(name, pressure):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", [ellipsoid, cushion])
-def test_a_body_that_starts_at_rest_stays_where_it_starts(shape):
+@pytest.mark.parametrize(("shape", "pressure"), [(ellipsoid, 2e3), (cushion, 500.0), (cushion, 2e3)])
+def test_a_body_that_starts_at_rest_stays_where_it_starts(shape, pressure):
     mesh = shape()
-    world = world_of(mesh, 2e3, start_at_rest=True)
+    world = world_of(mesh, pressure, start_at_rest=True)
     start = world.positions(0)
-    assert gauge(world) == pytest.approx(2e3, rel=1e-9)  # the gas was sealed there
+    assert gauge(world) == pytest.approx(pressure, rel=1e-9)  # the gas was sealed there
     assert np.linalg.norm(start - mesh[0], axis=1).max() == pytest.approx(world.model.fillings[0].move)
     for _ in range(24):
         world.advance_frame()
     assert np.linalg.norm(world.positions(0) - start, axis=1).max() < 5e-3  # of 1 m; of what it moves from the drawing
-    assert gauge(world) == pytest.approx(2e3, rel=0.005)
+    assert gauge(world) == pytest.approx(pressure, rel=0.005)
 
 
 def test_a_slack_skin_grows_and_has_its_pressure():

@@ -18,6 +18,8 @@ FLATTEST_FACE = 1e-20
 PARALLEL = 1e-16
 #: The same below which rounding spoils the closest points of two lines, so that the ends are tested too [1].
 NEARLY_PARALLEL = 1e-8
+#: Rounding of a difference of two coordinates, in units of the largest one [1]: a few units in the last place.
+ROUNDING = 4e-15
 
 
 @kernel
@@ -183,12 +185,29 @@ def signed_volume(x, o, a, b, c):
 def edge_meets(x, u, w, a, b, c):
     """Parameter from u (0) to w (1) at which the edge passes through triangle abc, -1 if it does not.
 
-    A point in the plane counts as in front, so a crossing at a shared corner is never missed.
+    A point in the plane, to rounding, counts as in front: a crossing at a shared corner is never missed, and an edge
+    within the plane, as of flat faces, does not pass through it.
     """
     start, end = signed_volume(x, u, a, b, c), signed_volume(x, w, a, b, c)
     if (start < 0.0) == (end < 0.0):
+        return -1.0
+    flat = -plane_rounding(x, u, w, a, b, c)
+    if (start < flat) == (end < flat):
         return -1.0
     r, s, t = signed_volume(x, u, w, a, b), signed_volume(x, u, w, b, c), signed_volume(x, u, w, c, a)
     if (r >= 0.0 and s >= 0.0 and t >= 0.0) or (r <= 0.0 and s <= 0.0 and t <= 0.0):
         return start / (start - end)
     return -1.0
+
+
+@kernel
+def plane_rounding(x, u, w, a, b, c):
+    """Rounding of `signed_volume` of u or w over triangle abc [m^3]."""
+    largest, square = 0.0, 0.0
+    for point in (u, w, a, b, c):
+        way = 0.0
+        for axis in range(3):
+            largest = max(largest, abs(x[point, axis]))
+            way += (x[point, axis] - x[a, axis]) ** 2
+        square = max(square, way)
+    return ROUNDING * largest * square

@@ -89,7 +89,7 @@ def check_plan(model: Model, plan: Plan, frame_time: float) -> None:
             model, body, f"an edge of {found[0]:g} m near ({found[1]})", needed,
             "Merge vertices by distance, make the mesh even, or allow more added mass",
         )  # fmt: skip
-    what, value = _modulus(model, body)
+    what, value = _modulus(model, plan.stiffest)
     raise _refusal(
         model, body, f"{what} {value} at a mass of {model.body_mass[body]:g} kg", needed,
         f"Lower the {what}, raise the mass, or give the body fewer vertices",
@@ -141,13 +141,13 @@ def _short_edge(model: Model, body: int) -> tuple[float, str] | None:
     return length, ", ".join(f"{value:.3g}" for value in model.rest_positions[vertex].tolist())
 
 
-def _modulus(model: Model, body: int) -> tuple[str, str]:
-    """What makes a body stiff as a whole, and how stiff that is, in the builder's words.
+def _modulus(model: Model, vertex: int) -> tuple[str, str]:
+    """What makes a body stiff at its stiffest vertex, and how stiff that is, in the builder's words.
 
     Springs hold sum k L^2 = 3 Y A over a skin and 15 mu V over a solid (`bodies/lattice/springs.py`), mu = E / (2 (1 +
     nu)); hinges k = 3 B / area.
     """
-    edges, hinges, surfaces = model.edges, model.hinges, model.surfaces
+    edges, hinges, surfaces, body = model.edges, model.hinges, model.surfaces, int(model.point_body[vertex])
     own = model.point_body[edges.points[:, 0]] == body
     constant = float(model.spring_constant[body])
     spring = ("spring constant", f"{constant:.4g} N/m") if constant > 0.0 else None
@@ -165,8 +165,7 @@ def _modulus(model: Model, body: int) -> tuple[str, str]:
     folds = model.point_body[hinges.points[:, 0]] == body
     if folds.any():
         bounds = rest_bounds(model)
-        inside = slice(*model.body_point_start[body : body + 2])
-        if np.median(bounds.rows[inside]) > 0.5 * np.median(bounds.stiffness[inside]):
+        if bounds.rows[vertex] > 0.5 * bounds.stiffness[vertex]:
             size = (1.0 / hinges.normal_scale[folds]).sum(axis=1)
             return "bend modulus", f"{float(np.median(hinges.stiffness[folds] * size)) / 6.0:.4g} N m"
     if spring is not None:

@@ -106,6 +106,37 @@ def test_a_sliver_has_more_mass_and_its_body_as_much_as_before(bend_modulus: flo
     assert scaled.step > 1.3 * plain.step and scaled.bound < plain.bound / 1.7
 
 
+def with_slivers(count: int = 40, **changes: Any) -> Model:
+    """A ball of which some edges, far from each other, are short."""
+    x, triangles = shapes.icosphere(4, 0.2)
+    taken: set[int] = set()
+    for triangle in triangles[:: len(triangles) // count]:
+        a, b = triangle[:2]
+        near = set(triangles[np.isin(triangles, (a, b)).any(axis=1)].ravel().tolist())
+        if not taken & near:
+            x[b] = x[a] + 0.03 * (x[b] - x[a])
+            taken |= near
+    builder = ModelBuilder()
+    builder.add_membrane("toy", x, triangles, mass=0.5, stretch_modulus=2e4, **changes)
+    return builder.build()
+
+
+@pytest.mark.parametrize("bend_modulus", [1e-3, 0.01, 0.1])
+def test_hinges_at_slivers_do_not_set_the_step(bend_modulus: float) -> None:
+    stretching = plan_steps(with_slivers(), OPTIONS)
+    assert plan_steps(with_slivers(bend_modulus=bend_modulus), OPTIONS).step > stretching.step / 1.2
+
+
+@pytest.mark.parametrize("bend_modulus", [0.01, 3.0])
+def test_hinges_of_an_even_mesh_are_as_stiff_as_they_are_asked_to_be(bend_modulus: float) -> None:
+    """Also where bending sets the step of the whole body: k = 3 B / area."""
+    builder = ModelBuilder()
+    builder.add_membrane("ball", *shapes.icosphere(3, 0.2), stretch_modulus=2e4, bend_modulus=bend_modulus)
+    hinges = builder.build().hinges
+    area = 0.5 * (1.0 / hinges.normal_scale).sum(axis=1)
+    np.testing.assert_allclose(hinges.stiffness, 3.0 * bend_modulus / area, rtol=1e-14)
+
+
 def test_the_bound_is_above_the_measured_frequency() -> None:
     for model in (skin().build(), jelly().build(), with_a_sliver()):
         plan = plan_steps(model, OPTIONS)
