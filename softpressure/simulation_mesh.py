@@ -37,7 +37,7 @@ class Drawn:
         """A vertex group carried over to the even mesh: vertices with a weight, ascending, and their weights."""
         whole = np.zeros(len(self.positions))
         whole[vertices] = weights
-        there = self.follower.transfer(whole)
+        there = np.clip(self.follower.transfer(whole), 0.0, 1.0)
         chosen = np.flatnonzero(there > 0.0)
         return chosen.astype(np.int32), there[chosen]
 
