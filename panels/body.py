@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import hoses, status
+from ..softpressure import hoses, simulation_choice, status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.declared import parameters
 from ..softpressure.properties import KINDS
@@ -85,6 +85,10 @@ class Body:
             if settings.body_type in parameters.SKINS:
                 layout.prop(settings, "self_collision")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
+            if text := simulation_choice.text(context.scene, obj):
+                layout.label(text=text, icon="MESH_ICOSPHERE")
+            for text in simulation_choice.notes(context.scene, obj):
+                draw_text(layout, context, text, "INFO")
             # always there, so that nothing below moves under the mouse when the first frame is simulated
             for text in filter(None, (status.puff_text(context.scene, obj), status.gauge_text(context.scene, obj))):
                 layout.label(text=text, icon="INFO")

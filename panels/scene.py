@@ -45,6 +45,7 @@ class Simulation:
         frames.prop(settings, "frame_start")
         frames.prop(settings, "frame_end")
         column.prop(settings, "speed")
+        column.prop(settings, "detail")
         substeps = parameters.named("substeps")
         if parameters.counts_in_scene(substeps, settings):
             draw_setting(column, settings, substeps)

@@ -22,6 +22,7 @@ from . import (
     rigid_shape,
     rotations,
     session,
+    simulation_choice,
     versions,
 )
 from .blender_types import Mesh
@@ -164,6 +165,7 @@ def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
     mirrored = bool(np.linalg.det(scales) < 0.0)
     closing = closing_modifier(obj)
     made_of = [kind, body_type or obj.softpressure.body_type, obj.softpressure.rigid_shape, bool(obj.modifiers)]
+    made_of += [kind == "SOFT" and simulation_choice.may_be_even(obj)]
     made_of += [node_trees.mesh_maker(obj)]
     name = fingerprint.of_arrays([fingerprint.of_mesh(obj), obj.name, size, mirrored, closing, *made_of])
     if obj.session_uid not in session.verdicts or session.verdicts[obj.session_uid][0] != name:
@@ -268,6 +270,11 @@ def check_surface_of(
     if flat_shape.is_flat_body(body_type, positions):
         (check_loop if body_type == "LOOP" else outline_of)(obj.name, positions, mesh_io.read_outline(mesh))
         return
+    is_asked = obj.softpressure.simulation_mesh == "EVEN"
+    if body_type == "MEMBRANE" and simulation_choice.may_be_even(obj) and (is_asked or not is_flat(positions)):
+        if not np.isfinite(positions).all() or not len(triangles):
+            check_surface(obj.name, positions, triangles)
+        return  # whatever it is like: an even mesh is made of it
     try:
         check_closed_surface(obj.name, positions, triangles)
     except MeshError as error:

@@ -24,6 +24,7 @@ from . import (
     mesh_io,
     rigid_shape,
     session,
+    simulation_mesh,
     taking_part,
     time_mapping,
     touching,
@@ -56,6 +57,22 @@ class Body:
     pulled: goals.Goals | None = None
     weak: tuple[IntArray, FloatArray] | None = None  # vertices that tear more easily, and their weights
     pressed: tuple[IntArray, FloatArray] | None = None  # vertices that the gas presses on, and their weights
+    drawn: simulation_mesh.Drawn | None = None  # that follows an even mesh, of which all above is
+
+    @property
+    def drawn_positions(self) -> FloatArray:
+        """Positions of the drawn vertices [m], shape (drawn_count, 3)."""
+        return self.positions if self.drawn is None else self.drawn.positions
+
+    def seen(self, positions: FloatArray) -> FloatArray:
+        """Where the drawn vertices are for simulated ones at `positions` [m]."""
+        return positions if self.drawn is None else self.drawn.follower.positions(positions)
+
+    def covered(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Settings with a thickness that covers how far drawn vertices stand out of what is simulated."""
+        if self.drawn is None or "thickness" not in values:
+            return values
+        return values | {"thickness": max(values["thickness"], self.drawn.stand_off)}
 
 
 @dataclass(slots=True)
@@ -210,7 +227,7 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
             elif obj.softpressure.kind == "RIGID":
                 found.solids.append(_solid(obj, depsgraph, found.metres))
             else:
-                found.bodies.append(_body(obj, depsgraph, found.metres))
+                found.bodies.append(_body(scene, obj, depsgraph, found.metres))
         except SoftPressureError as error:
             refused[obj.session_uid] = str(error)
         accepted = touching.accepted(obj)
@@ -323,7 +340,7 @@ def evaluated_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.t
     return evaluated
 
 
-def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Body:
+def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Body:
     settings = obj.softpressure
     evaluated = evaluated_of(obj, depsgraph)
     mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
@@ -348,10 +365,18 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
     weak = mesh_io.group_weights(obj, settings.weak_group) if settings.weak_group and kind == "MEMBRANE" else None
     has_gas, group = kind in parameters.SKINS, settings.pressure_group
     pressed = mesh_io.group_weights(obj, group) if group and has_gas else None
-    return Body(
+    drawn, even = None, None if outline is not None else simulation_mesh.even_of(scene, obj, positions, triangles)
+    if even is not None:
+        mesh_of, drawn = even
+        positions, triangles = mesh_of.positions, mesh_of.triangles
+        pressed = None if pressed is None else drawn.values(*pressed)
+        weak = None  # it does not tear
+    found = Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,
-        weak, pressed,
+        weak, pressed, drawn,
     )  # fmt: skip
+    found.settings = found.covered(values)
+    return found
 
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Solid:

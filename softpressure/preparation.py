@@ -8,7 +8,7 @@ from ..core import MethodOptions
 from ..core import prepare as kernels
 from ..core.model import Model
 from ..core.parameters import SKINS
-from . import actions, declared, jobs, loading, session, stages, status_bar
+from . import actions, declared, jobs, loading, session, simulation_choice, stages, status_bar
 
 #: A convex hull of at most so many points has few enough faces for the impulse solver.
 _FEW_POINTS = 18
@@ -34,6 +34,8 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
             parts.add("SELF_CONTACT")
         if may_split or settings.sticks:
             parts.add("CROSSED")  # pieces, and bodies whose bonds break, may cross others
+        if simulation_choice.may_be_even(obj):
+            parts.add("SIMULATION_MESH")
         if settings.attach_to is not None:
             parts.add("COUPLED")
         if stages.may_be_held(obj) or "softpressure.is_attached" in actions.animated_paths(obj):

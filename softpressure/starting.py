@@ -124,14 +124,16 @@ def begin(
     cache = FrameCache(
         scene.softpressure.frame_start,
         [body.name for body in (*start.bodies, *start.solids)],
-        [len(body.positions) for body in start.bodies] + [0] * len(start.solids),
+        [len(body.drawn_positions) for body in start.bodies] + [0] * len(start.solids),
         input_fingerprint=captured.inputs,
         start_fingerprint=captured.name,
         start_names=captured.names,
         holds_forces=scene.softpressure.point_attributes or scene.softpressure.overlay_colour == "FORCE",
     )
     positions = [
-        start.in_units(world.positions(number) if body.settings.get("start_at_rest") else body.positions)
+        start.in_units(
+            body.seen(world.positions(number)) if body.settings.get("start_at_rest") else body.drawn_positions
+        )
         for number, body in enumerate(start.bodies)
     ]
     positions += [np.empty((0, 3))] * len(start.solids)

@@ -92,7 +92,7 @@ def frame_of(
 
     A rigid body has no positions; its matrix says where it is. `matrices` are those of the soft bodies.
     """
-    positions = [start.in_units(world.positions(number)) for number in range(len(start.bodies))]
+    positions = [start.in_units(body.seen(world.positions(number))) for number, body in enumerate(start.bodies)]
     positions += [np.empty((0, 3))] * len(start.solids)
     moved = []
     for number, solid in enumerate(start.solids):
@@ -106,7 +106,10 @@ def forces_of(
     world: World, start: capture.Start, asleep: gauges.BoolArray, before: FrameCache | None
 ) -> list[FloatArray | Float32Array]:
     """Contact forces on the vertices of each soft body: of those that sleep, which are not computed, the last ones."""
-    found: list[FloatArray | Float32Array] = [world.contact_forces(number) for number in range(len(start.bodies))]
+    found: list[FloatArray | Float32Array] = [
+        world.contact_forces(number) if body.drawn is None else body.drawn.forces(world.contact_forces(number))
+        for number, body in enumerate(start.bodies)
+    ]
     if before is not None:
         found = [before.forces(n, before.last_frame) if asleep[n] else force for n, force in enumerate(found)]
     return found

@@ -162,7 +162,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Click pokes them, settings act at once. Esc returns to the start, Enter keeps the pose as a shape key of "
         "value 0, Shift Enter as the new start.",
         bpy.types.Scene,
-        "use_scene_range frame_start frame_end speed substeps",
+        "use_scene_range frame_start frame_end speed detail substeps",
     ),
     (
         "cache",

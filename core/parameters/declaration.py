@@ -42,7 +42,9 @@ class Parameter:
     is_material: bool = False  # what presets hold
     is_captured: bool = True  # given to the builder; others say how a mesh is read
     is_dated: bool = True  # a change makes caches out of date
-    taken_by: str = "MODEL"  # of a scene's: what takes it, MODEL, WORLD, OPTIONS or the length of its FRAMES
+    taken_by: str = (
+        "MODEL"  # of a scene's: what takes it, MODEL, WORLD, OPTIONS, the CAPTURE or the length of its FRAMES
+    )
     option: str = ""  # its name there, where it is another one
     where: tuple[str, Any] = ("", "")  # the choice and its value with which it counts; else it is not read nor shown
     group: str = ""  # rows of the panel that stand together; empty where a panel has a place of its own for it

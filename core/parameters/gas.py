@@ -43,6 +43,13 @@ HOLDS: tuple[Choice, ...] = (
 )
 
 _gas = partial(Parameter, bodies=SKINS, is_animated=True, is_material=True, group="BODY")
+#: What is simulated of a body, which the drawn mesh then follows.
+SIMULATION_MESHES: tuple[Choice, ...] = (
+    ("DRAWN", "As Drawn", "The drawn mesh itself, which must be closed; its shortest edges set the pace", "NONE", 0),
+    ("AUTO", "Automatic", "The drawn mesh where that is as fast, else an even one", "NONE", 1),
+    ("EVEN", "Even", "An even closed mesh around what is drawn, whatever that is like", "NONE", 2),
+)
+
 _mass = partial(Parameter, unit="kg", low=0.0, is_material=True, group="BODY")
 _fluid = partial(Parameter, bodies=("MEMBRANE",), low=0.0, is_material=True, group="FLUID")
 _size = partial(Parameter, default=0.0, unit="m", low=0.0, soft_high=1.0, step=1, precision=3, group="BODY")
@@ -55,6 +62,28 @@ PARAMETERS: tuple[Parameter, ...] = (
         bodies=("RIGID",),
         default="HULL",
         choices=RIGID_SHAPES,
+        is_captured=False,
+        group="BODY",
+    ),
+    Parameter(
+        name="simulation_mesh",
+        label="Simulation Mesh",
+        tooltip="What is simulated of a body of gas, which the drawn mesh then follows",
+        bodies=("MEMBRANE",),
+        default="DRAWN",
+        choices=SIMULATION_MESHES,
+        is_captured=False,
+        group="BODY",
+    ),
+    Parameter(
+        name="simulation_vertices",
+        label="Vertices",
+        tooltip="How many vertices an even mesh gets. More follow finer shapes, and take longer by the power 3/2. "
+        "0 takes as many as the detail of the scene says",
+        bodies=("MEMBRANE",),
+        default=0,
+        low=0,
+        soft_high=20_000,
         is_captured=False,
         group="BODY",
     ),

@@ -10,7 +10,18 @@ _option = partial(_setting, taken_by="OPTIONS", group="METHOD")
 
 _fluid = partial(_setting, low=0.0, group="FLUID", taken_by="MODEL")
 
+#: Vertices of an even mesh, by detail.
+DETAIL = {"DRAFT": 300, "NORMAL": 1_000, "FINE": 4_000}
+
 PARAMETERS: tuple[Parameter, ...] = (
+    _setting(
+        name="detail",
+        label="Detail",
+        tooltip="How fine the even meshes of bodies are that have no number of vertices of their own",
+        default="NORMAL",
+        choices=tuple((name, name.title(), f"{count:,} vertices for each body") for name, count in DETAIL.items()),
+        taken_by="CAPTURE",
+    ),
     _setting(
         name="substeps",
         label="Substeps",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import MeshError, ParameterError
-from ..model import FloatArray
+from ..model import FloatArray, IntArray
 from ..topology import check_extent, signed_volume, triangle_areas
 from .drawn import drawn_surface, vertex_normals
 from .holes import fill_holes
@@ -38,7 +38,7 @@ class EvenMesh(NamedTuple):
     """An even mesh and what binds the drawn one to it."""
 
     positions: FloatArray  # shape (vertex_count, 3), in the units of the drawn ones
-    triangles: Numbers  # int32, counter-clockwise from outside, shape (triangle_count, 3)
+    triangles: IntArray  # counter-clockwise from outside, shape (triangle_count, 3)
     notes: tuple[str, ...]  # what was done to the drawn mesh: `FILLED`, `WRAPPED`, `TURNED`
     face: Numbers  # of each drawn vertex: the triangle that stands for it, shape (drawn_count,)
     drawn_normals: FloatArray  # of drawn vertices, unit; zero where there is no face, shape (drawn_count, 3)

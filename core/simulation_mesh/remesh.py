@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..jit import lean_kernel
-from ..model import BoolArray, FloatArray
+from ..model import BoolArray, FloatArray, IntArray
 from ..topology import signed_volume
 from .collapse import collapse_edges
 from .drawn import Drawn
@@ -42,7 +42,7 @@ class Remeshed(NamedTuple):
     """An even surface."""
 
     x: FloatArray  # shape (vertex_count, 3)
-    triangles: Numbers
+    triangles: IntArray
     sharp_vertices: BoolArray  # vertices on sharp lines
     face: Numbers  # of each drawn vertex: the triangle that stands for it
 
@@ -205,7 +205,7 @@ def _result(m: Surface, drawn: Drawn) -> Remeshed:
     alive = np.flatnonzero(m.origin[::3] >= 0)
     triangles = m.origin.reshape(-1, 3)[alive]
     used, renumbered = np.unique(triangles, return_inverse=True)
-    triangles = renumbered.reshape(-1, 3).astype(np.int32)
+    made = renumbered.reshape(-1, 3).astype(np.int32)
     sample_face = np.zeros(len(drawn.sampled), np.int64)
     set_faces(m, sample_face)
     new_face = np.zeros(len(m.first_sample), np.int64)
@@ -217,8 +217,8 @@ def _result(m: Surface, drawn: Drawn) -> Remeshed:
     is_sharp = np.zeros(len(m.x), bool)
     is_sharp[m.origin[m.sharp]] = True
     sharp = is_sharp[used]
-    x = with_volume(m.x[used], triangles, sharp, signed_volume(drawn.x, drawn.triangles))
-    return Remeshed(x, triangles, sharp, face)
+    x = with_volume(m.x[used], made, sharp, signed_volume(drawn.x, drawn.triangles))
+    return Remeshed(x, made, sharp, face)
 
 
 def with_volume(x: FloatArray, triangles: Numbers, fixed: BoolArray, volume: float) -> FloatArray:

@@ -1,0 +1,193 @@
+"""Even simulation meshes in Blender: any mesh falls, is baked, saved, undone; what cannot follow yet is as drawn."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+import shapes
+from bpy_panels import drawn
+from bpy_scene import (
+    add_ball,
+    add_mesh,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    frame,
+    play,
+    problem_of,
+    rest,
+    shown,
+    this_session,
+)
+from softpressure_ext.core.simulation_mesh.even import WRAPPED
+from softpressure_ext.panels import body as body_panel
+from softpressure_ext.softpressure import simulation_choice
+
+
+def add_monkey(**settings: Any) -> Any:
+    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3), rotation=(0.3, 0.2, 0.1))
+    obj = bpy.context.object
+    for name, value in {"simulation_mesh": "EVEN", **settings}.items():
+        setattr(obj.softpressure, name, value)
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    return obj
+
+
+def add_beast(**settings: Any) -> Any:
+    x, triangles = shapes.beast()
+    obj = add_mesh("Beast", (x + (0, 0, 2)).tolist(), triangles.tolist())
+    for name, value in {"simulation_mesh": "EVEN", **settings}.items():
+        setattr(obj.softpressure, name, value)
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    return obj
+
+
+def body() -> Any:
+    assert not this_session().error
+    return this_session().start.bodies[0]
+
+
+def fallen(frames: int) -> float:
+    """How far free vertices of the stand-in for the solver have fallen [m]."""
+    return 9.81 * frames * (frames + 1) / (2.0 * 24.0**2)
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("add", [add_monkey, add_beast])
+def test_the_drawn_mesh_follows_and_its_bake_is_the_preview(add: Any) -> None:
+    obj = add()
+    before = rest(obj)
+    play(1, 10)
+    assert len(body().positions) == pytest.approx(1000, rel=0.05) and body().drawn is not None
+    preview = shown(obj)
+    np.testing.assert_allclose(preview, before - (0, 0, fallen(9)), atol=2e-6)
+    text = simulation_choice.text(bpy.context.scene, obj)
+    assert text == f"Simulates {len(body().positions):,} even vertices for {len(before):,} drawn"
+    assert text in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
+    frame(10)
+    np.testing.assert_allclose(shown(obj), preview, atol=1e-5)
+
+
+@pytest.mark.usefixtures("falling")
+def test_an_open_mesh_is_refused_as_drawn_and_wrapped_as_even() -> None:
+    obj = add_monkey()
+    frame(1)
+    assert simulation_choice.notes(bpy.context.scene, obj) == [f"Suzanne {WRAPPED}."]
+    obj.softpressure.simulation_mesh = "DRAWN"
+    assert "open edges" in problem_of(obj)
+    obj.softpressure.simulation_mesh = "EVEN"
+    assert not problem_of(obj)
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_saved_file_plays_and_goes_on(tmp_path: Path) -> None:
+    obj = add_beast()
+    before = rest(obj)
+    play(1, 5)
+    path = str(tmp_path / "beast.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    frame(4)
+    kept = shown(obj)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    obj = bpy.data.objects["Beast"]
+    frame(4)
+    np.testing.assert_array_equal(shown(obj), kept)
+    frame(1)
+    play(5, 7)
+    assert not this_session().error
+    np.testing.assert_allclose(shown(obj), before - (0, 0, fallen(6)), atol=2e-6)
+
+
+@pytest.mark.usefixtures("falling")
+def test_undo_brings_back_what_was_simulated() -> None:
+    bpy.ops.ed.undo_push(message="empty")
+    obj = add_beast()
+    bpy.ops.ed.undo_push(message="even")
+    obj.softpressure.simulation_mesh = "DRAWN"
+    bpy.ops.ed.undo_push(message="drawn")
+    play(1, 2)
+    assert body().drawn is None
+    bpy.ops.ed.undo()
+    assert bpy.data.objects["Beast"].softpressure.simulation_mesh == "EVEN"
+    play(1, 2)
+    assert body().drawn is not None
+
+
+@pytest.mark.usefixtures("falling")
+def test_count_and_detail_make_another_mesh_and_the_cache_out_of_date() -> None:
+    obj, scene = add_beast(), bpy.context.scene
+    counts = []
+    for detail, own in (("DRAFT", 0), ("NORMAL", 0), ("NORMAL", 500)):
+        scene.softpressure.detail, obj.softpressure.simulation_vertices = detail, own
+        assert this_session().cache is None or this_session().is_out_of_date(scene)
+        play(1, 2)
+        counts.append(len(body().positions))
+    assert counts == pytest.approx([300, 1000, 500], rel=0.05)
+
+
+@pytest.mark.usefixtures("falling")
+def test_what_cannot_follow_yet_is_simulated_as_drawn_and_says_why() -> None:
+    obj = add_beast()
+    obj.vertex_groups.new(name="Feet").add([0, 1, 2], 1.0, "REPLACE")
+    obj.softpressure.pin_group = "Feet"
+    play(1, 2)
+    assert body().drawn is None and len(body().positions) == len(obj.data.vertices)
+    assert simulation_choice.text(bpy.context.scene, obj) == "Simulates what is drawn, as it has pins"
+
+
+@pytest.mark.usefixtures("falling")
+def test_automatic_takes_what_is_as_cheap() -> None:
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=0.5, location=(0, 0, 3))
+    even = bpy.context.object
+    bpy.ops.mesh.primitive_cube_add(location=(3, 0, 3))
+    cube = bpy.context.object
+    for obj in (even, cube):
+        obj.softpressure.simulation_mesh = "AUTO"
+        obj.softpressure.kind = "SOFT"
+    frame(1)
+    found = {each.name: each.drawn is not None for each in this_session().start.bodies}
+    assert found == {even.name: False, cube.name: True}
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_group_of_pressure_goes_over() -> None:
+    obj = add_beast()
+    x = rest(obj)
+    high = np.flatnonzero(x[:, 2] > x[:, 2].mean())
+    obj.vertex_groups.new(name="Top").add(high.tolist(), 1.0, "REPLACE")
+    obj.softpressure.pressure_group = "Top"
+    frame(1)
+    vertices, weights = body().pressed
+    assert weights.min() > 0.0 and weights.max() <= 1.0
+    top = body().positions[:, 2] > x[:, 2].mean() + 0.1
+    assert np.isin(np.flatnonzero(top), vertices).all()
+    assert (body().positions[vertices, 2] > x[:, 2].mean() - 0.15).all()
+
+
+@pytest.mark.usefixtures("falling")
+def test_bodies_of_earlier_files_are_as_drawn() -> None:
+    ball = add_ball()
+    frame(1)
+    assert ball.softpressure.simulation_mesh == "DRAWN" and body().drawn is None
+    assert simulation_choice.text(bpy.context.scene, ball) == ""
+
+
+def test_a_beast_falls_on_a_floor_and_lies_on_it() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 24
+    bpy.ops.mesh.primitive_plane_add(size=10.0)
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    x, triangles = shapes.beast()
+    obj = add_mesh("Beast", (x - (0, 0, x[:, 2].min() - 0.1)).tolist(), triangles.tolist())
+    obj.softpressure.simulation_mesh, obj.softpressure.simulation_vertices = "EVEN", 400
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert not this_session().error
+    lowest = []
+    for number in range(12, 25):
+        frame(number)
+        lowest.append(shown(obj)[:, 2].min())
+    # the thickness covers all but a twentieth of the drawn vertices
+    assert min(lowest) > -0.01 and min(lowest) < 0.02
