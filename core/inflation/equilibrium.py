@@ -74,7 +74,8 @@ class Equilibrium:
         force, volume = self.forces(pressure, start)
         enough = max(pressure * self._area, residual(force.ravel(), self._inverse_mass(pressure, start))) * tolerance
         found = self._relax(pressure, start, enough, 0, False)
-        if found.volume > UNFOLDING * abs(volume):
+        is_held = self._mean_strain(found.positions) <= LARGEST_STRAIN and found.volume <= self._largest_volume()
+        if is_held and found.volume > UNFOLDING * abs(volume):
             shaken = [self._relax(pressure, start, enough, number, True) for number in range(SHAKES)]
             found = max([found, *shaken], key=lambda rest: (rest.left <= 1.0, rest.volume))
         return found
@@ -117,14 +118,15 @@ class Equilibrium:
         if left > enough:
             rows += self._nudge(start, number)
         self._relaxing.skins.gas.amount[:] = pressure
+        largest, gas = self._largest_volume(), self._relaxing.skins.gas
         for _ in range(SHAKEN // MEASURED if shakes else 0):
-            shake(self._relaxing, state, self._inverse_mass(pressure, rows), longest, KEPT, MEASURED)
+            shake(self._relaxing, state, self._inverse_mass(pressure, rows), longest, KEPT, largest, MEASURED)
         state.v[:] = 0.0
         for _ in range(STEP_LIMIT // MEASURED):
-            if not left > enough or self._mean_strain(rows) > LARGEST_STRAIN:
+            if not left > enough or gas.volume[0] > largest or self._mean_strain(rows) > LARGEST_STRAIN:
                 break
             left = relax(
-                self._relaxing, state, self._inverse_mass(pressure, rows), longest, enough, MEASURED
+                self._relaxing, state, self._inverse_mass(pressure, rows), longest, enough, largest, MEASURED
             )  # fmt: skip
         x = np.ascontiguousarray(rows[:, :3])
         return Rest(x, self.forces(pressure, x)[1], self._exceeded_strain(x), left / max(enough, TINY))
@@ -140,6 +142,10 @@ class Equilibrium:
         bound = self._bounds.stiffness + pressure / 3.0 * across
         stiffness: FloatArray = np.where(model.pinned, np.inf, np.maximum(bound, TINY))
         return HIGHEST / stiffness
+
+    def _largest_volume(self) -> float:
+        """Of a sphere whose skin has the strain LARGEST_STRAIN [m^3]: no shape of less strain holds more."""
+        return float((self._area * (1.0 + LARGEST_STRAIN) ** 2) ** 1.5 / (6.0 * np.sqrt(np.pi)))
 
     def _nudge(self, start: FloatArray, number: int) -> FloatArray:
         """Moves along the normals [m], rows of four numbers; 0 at pins. Noise: multiples of 2^32 / golden ratio."""

@@ -116,24 +116,29 @@ def move(state, inverse_mass, h, longest):
 
 
 @lean_kernel
-def shake(relaxing, state, inverse_mass, longest, kept, count):
-    """`count` steps that keep the part `kept` of their velocities in each."""
+def shake(relaxing, state, inverse_mass, longest, kept, largest, count):
+    """At most `count` steps that keep the part `kept` of their velocities in each, up to the `largest` volume [m^3]."""
     for _ in range(count):
         evaluate(relaxing, state.x, state.force)
+        if relaxing.skins.gas.volume[0] > largest:
+            return
         for k in range(state.v.shape[0]):
             state.v[k] *= kept
         move(state, inverse_mass, 1.0, longest)
 
 
 @lean_kernel
-def relax(relaxing, state, inverse_mass, longest, enough, count):
-    """At most `count` steps of FIRE, until the residual is `enough` [N]; returns the residual before the last."""
+def relax(relaxing, state, inverse_mass, longest, enough, largest, count):
+    """At most `count` steps of FIRE, until the residual is `enough` [N] or the volume the `largest` [m^3].
+
+    Returns the residual before the last step.
+    """
     x, v, force, words = state.x, state.v, state.force, state.words
     left = np.inf
     for _ in range(count):
         evaluate(relaxing, x, force)
         left = residual(force, inverse_mass)
-        if not left > enough:
+        if not left > enough or relaxing.skins.gas.volume[0] > largest:
             return left
         power, motion2, force2 = 0.0, 0.0, 0.0
         for i in range(inverse_mass.shape[0]):

