@@ -100,11 +100,12 @@ def _solids_alone(make: WorldMaker) -> None:
     block, faces = box(1)
     builder = ModelBuilder()
     for height in (0.003, 1.01):
-        builder.add_rigid(f"block {height}", block + (0.1 * height, 0.0, height), faces, velocity=(0.0, 0.0, -height))
+        place = block + (0.1 * height, 0.0, height)
+        builder.add_rigid(f"block {height}", place, faces, bounciness=0.5, velocity=(0.0, 0.0, -height))
     corners = np.array([(-2.0, -2.0, 0.0), (2.0, -2.0, 0.0), (0.0, 3.0, 0.0)])
-    builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
+    builder.add_collider("floor", corners, np.array([(0, 1, 2)]), bounciness=0.5)
     world = make(builder.build(), frame_rate=120.0, substeps=1)
-    for _ in range(4):
+    for _ in range(8):
         world.advance_frame()
     _query(world)
 

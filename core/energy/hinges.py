@@ -9,7 +9,6 @@ import numpy as np
 
 from .. import topology
 from ..model import Edges, FloatArray, Hinges, IntArray
-from ..tiny import TINY
 from .bend import FOLD
 
 #: Largest row sum of the hinges at a vertex over the stiffness of its springs [1]: bending then takes at most 1.2 times
@@ -73,5 +72,5 @@ def kept_shares(points: IntArray, lever: FloatArray, stiffness: FloatArray, body
     for number in np.unique(body[points[:, 0]]):
         own = body == number
         limit[own] = np.maximum(limit[own], OUTSTANDING * np.sort(held[own])[np.count_nonzero(own) // 4])
-    kept: FloatArray = np.minimum(1.0, limit / np.maximum(held, TINY))[points].min(axis=1)
+    kept: FloatArray = np.divide(limit, held, out=np.ones(count), where=held > limit)[points].min(axis=1)
     return kept
