@@ -25,8 +25,8 @@ TICK_START, TICK_END, WAKES = range(15, 18)
 # Contacts that searches and limits looked at in the frame, see `attempt.py`
 WORK = 18
 STATE_SIZE = 19
-# Kinds of jobs of a step's team: rows of forces, velocities from them, positions, frames of patches
-ROWS, KICK, DRIFT, FRAMES = range(4)
+# Kinds of jobs of a step's team: rows of forces, velocities from them, positions, margins and frames of patches
+ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 
 
 class Bodies(NamedTuple):
@@ -36,6 +36,8 @@ class Bodies(NamedTuple):
     point_start: IntArray  # shape (body_count + 1,)
     thickness: FloatArray  # share of the distance that a pair keeps [m], shape (body_count,)
     own_thickness: FloatArray  # distance that a body keeps from itself [m], 0 where that is not looked for
+    # whether the surface is closed, in one piece, without holes, as a sphere's, and does not cross itself; changes
+    is_ball: BoolArray
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
     glued: IntArray  # body that each point is attached to, -1 for none, shape (point_count,)
     tangled: BoolArray  # points where a body stays crossed with itself: they do not touch each other; changes
@@ -82,9 +84,13 @@ class Boxes(NamedTuple):
     slack: FloatArray  # how far points of each patch may stray [m], 0 where they are given; changes
     strayed: FloatArray  # how far they have, at most [m]; changes
     near: IntArray  # int64: whether it is part of a pair, so that its primitives have boxes; changes
+    suspect: IntArray  # int64: whether a patch may be in contact with its own body; changes
+    group_suspect: IntArray  # int64: whether any patch of a group may
     shape: Shape
     columns: FloatArray  # scratch: boxes of a patch's primitives side by side
     column: IntArray  # int64, scratch: their numbers
+    margin: FloatArray  # scratch: of each patch, see `own.py` [m]
+    middle: FloatArray  # scratch: half an epoch [s], the longest way and distance of a point in the middle of it [m]
 
 
 class Candidates(NamedTuple):
@@ -164,6 +170,7 @@ def bodies_of(model: Model, numbering: Numbering) -> Bodies:
         point_start=model.body_point_start,
         thickness=model.thickness,
         own_thickness=own_thickness(model),
+        is_ball=np.array([is_ball(model, body) for body in range(count)]),
         friction=model.friction,
         glued=glued,
         tangled=np.zeros(model.point_count, bool),
@@ -189,6 +196,33 @@ def own_thickness(model: Model) -> FloatArray:
     count = np.bincount(model.surfaces.edge_body, minlength=model.body_count)
     mean = np.bincount(model.surfaces.edge_body, length, minlength=model.body_count) / np.maximum(count, 1)
     return np.where(model.self_collision, np.minimum(2.0 * model.thickness, OWN_SHARE * mean), 0.0)
+
+
+def is_ball(model: Model, body: int) -> bool:
+    """Whether a body's surface is a sphere to topology: closed, in one piece, Euler's number 2."""
+    surfaces = model.surfaces
+    triangles = surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
+    edges = surfaces.edges[surfaces.edge_body == body]
+    if len(triangles) * 3 != len(edges) * 2:
+        return False
+    points = np.unique(triangles)
+    if len(points) - len(edges) + len(triangles) != 2:
+        return False
+    return bool(_pieces(edges, points) == 1)
+
+
+def _pieces(edges: IntArray, points: IntArray) -> int:
+    """How many connected pieces there are: labels go from end to end until they stay."""
+    ends = np.searchsorted(points, edges)
+    label = np.arange(len(points))
+    while True:
+        least = label.copy()
+        np.minimum.at(least, ends[:, 0], label[ends[:, 1]])
+        np.minimum.at(least, ends[:, 1], label[ends[:, 0]])
+        least = least[least]
+        if np.array_equal(least, label):
+            return len(np.unique(label))
+        label = least
 
 
 def points_of(model: Model, inverse_mass: FloatArray, numbering: Numbering) -> Points:
@@ -232,8 +266,12 @@ def boxes_of(patches: Patches, shape: Shape) -> Boxes:
         slack=np.zeros(patch_count),
         strayed=np.zeros(patch_count),
         near=np.zeros(patch_count, np.int64),
+        suspect=np.zeros(patch_count, np.int64),
+        group_suspect=np.zeros(group_count, np.int64),
         columns=np.zeros(8 + 6 * (largest + 4)),
         column=np.zeros(largest + 4, np.int64),
+        margin=np.zeros(patch_count),
+        middle=np.zeros(3),
         **flat,
     )
 

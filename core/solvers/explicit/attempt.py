@@ -188,7 +188,8 @@ def find_contacts(contact, x, velocity, h):
     time = epoch(state, h)
     fits = find_candidates(
         x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1, bodies, points, contact.boxes,
-        contact.corner_candidates, contact.side_candidates, count[:2], run.fitted, run.shift, run.team,
+        contact.corner_candidates, contact.side_candidates, count[:2], run.fitted, contact.scratch, run.shift,
+        run.team,
     )  # fmt: skip
     first = rigid.first_body[0]
     last = first + rigid.inverse_mass.shape[0]

@@ -2,9 +2,7 @@
 
 from ...jit import lean_inline_kernel, lean_kernel
 from .closest import near_edges, near_triangles
-
-#: Farther than all contacts [m].
-FAR = 1e30
+from .own import FAR
 
 
 @lean_kernel

@@ -14,6 +14,7 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import any_larger, lane, larger, load4, positive, smaller, spread, store4
 from ...team import block_of, claim, done, finish, hand_out
 from .arrays import FRAMES, GIVEN, SOFT, patches_of
+from .own import find_suspects
 from .shape import fit_shape, keeps_apart, pad
 
 #: Share of the patch's mean velocity in the flight of a soft body's point.
@@ -81,7 +82,9 @@ def fit_patches(b, points, boxes):
     for group in range(groups.body_start[b], groups.body_start[b + 1]):
         low, high = spread(NOWHERE), spread(NOWHERE)
         end = min(groups.start[group + 1], patches.body_start[b + 1])
+        boxes.group_suspect[group] = 0
         for patch in range(groups.start[group], end):
+            boxes.group_suspect[group] = max(boxes.group_suspect[group], boxes.suspect[patch])
             low, high = larger(low, load4(boxes.low, 4 * patch)), larger(high, load4(boxes.high, 4 * patch))
         store4(boxes.group_low, 4 * group, low)
         store4(boxes.group_high, 4 * group, high)
@@ -255,6 +258,12 @@ def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, si
     count[1] = against_edges(P, Q, a, b, reach, low, high, bodies, boxes, sides, count[1])
 
 
+@lean_inline_kernel
+def may_touch(one, other):
+    """Whether two parts of a body may be in contact by their marks, see `own.py`."""
+    return min(one, other) > 0 and max(one, other) > 1
+
+
 @lean_kernel
 def between_bodies(a, b, reach, time, shift, bodies, points, boxes, corners, sides, count):
     """Candidates between two bodies, or of one with itself; False if there is no room for them."""
@@ -265,20 +274,28 @@ def between_bodies(a, b, reach, time, shift, bodies, points, boxes, corners, sid
     room = min(corners.reach.shape[0], sides.reach.shape[0]) - MOST_OF_A_PAIR
     b_low, b_high = load4(bodies.low, 4 * b), load4(bodies.high, 4 * b)
     for g in range(groups.body_start[a], groups.body_start[a + 1]):
+        if a == b and boxes.group_suspect[g] == 0:
+            continue
         g_low, g_high = load4(boxes.group_low, 4 * g) + sweep_low, load4(boxes.group_high, 4 * g) + sweep_high
         if apart(g_low, g_high, b_low, b_high):
             continue
         for h in range(g if a == b else groups.body_start[b], groups.body_start[b + 1]):
+            if a == b and not may_touch(boxes.group_suspect[g], boxes.group_suspect[h]):
+                continue
             h_low, h_high = load4(boxes.group_low, 4 * h), load4(boxes.group_high, 4 * h)
             if apart(g_low, g_high, h_low, h_high):
                 continue
             for P in range(groups.start[g], min(groups.start[g + 1], patches.body_start[a + 1])):
+                if a == b and boxes.suspect[P] == 0:
+                    continue
                 low, high = load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high
                 if apart(low, high, h_low, h_high):
                     continue
                 for Q in range(
                     P if a == b and g == h else groups.start[h], min(groups.start[h + 1], patches.body_start[b + 1])
                 ):
+                    if a == b and not may_touch(boxes.suspect[P], boxes.suspect[Q]):
+                        continue
                     if apart(low, high, load4(boxes.low, 4 * Q), load4(boxes.high, 4 * Q)):
                         continue
                     if a == b and keeps_apart(P, Q, 0.5 * time, points, boxes):
@@ -286,6 +303,16 @@ def between_bodies(a, b, reach, time, shift, bodies, points, boxes, corners, sid
                     if count[0] > room or count[1] > room:
                         return False
                     between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, sides, count)
+    return True
+
+
+@lean_kernel
+def touches_itself(a, time, middle, bodies, points, boxes, team):
+    """Whether a part of body a may touch another one of it within a time [s]; marks which may."""
+    if bodies.is_ball[a]:
+        return find_suspects(a, time, middle, bodies, points, boxes, team)
+    for patch in range(boxes.patches.body_start[a], boxes.patches.body_start[a + 1]):
+        boxes.suspect[patch] = 2
     return True
 
 
@@ -316,10 +343,13 @@ def is_excluded(bodies, a, b):
 
 
 @lean_kernel
-def find_candidates(x, velocity, time, is_single, bodies, points, boxes, corners, sides, count, fitted, shift, team):
+def find_candidates(
+    x, velocity, time, is_single, bodies, points, boxes, corners, sides, count, fitted, middle, shift, team
+):
     """All candidates for an epoch of a length [s] that starts at x; False if there is no room for them.
 
-    `count`: of both kinds, shape (2,); scratch: `fitted`, one per body, `shift`, four numbers.
+    `count`: of both kinds, shape (2,); scratch: `fitted`, one per body, `middle`, flat, a row per point, `shift`, four
+    numbers.
     """
     body_count = bodies.kind.shape[0]
     count[0] = count[1] = 0
@@ -330,7 +360,7 @@ def find_candidates(x, velocity, time, is_single, bodies, points, boxes, corners
     store4(shift, 0, nothing)
     for a in range(body_count):
         reach = bodies.own_thickness[a]
-        if reach > 0.0 and not bodies.crosses[a, a]:
+        if reach > 0.0 and not bodies.crosses[a, a] and touches_itself(a, time, middle, bodies, points, boxes, team):
             fit_patches(a, points, boxes)
             fit_shapes(a, 0.5 * time, bodies, points, boxes, team)
             fitted[a] = 1

@@ -110,6 +110,7 @@ class ExplicitSolver:
             losses=losses_of(model, masses[order], model.pinned[order]),
         )
         self._inverse_mass = inverse
+        self._is_ball = self._scene.contact.bodies.is_ball.copy()
         self._advance = Repeated(advance)
         self._masses = masses
         self._still_speeds = still_speeds(model)
@@ -251,9 +252,10 @@ class ExplicitSolver:
         others = owner != body
         bodies.crosses[:] = self._untouching
         bodies.crosses[owner[others], body[others]] = bodies.crosses[body[others], owner[others]] = True
-        bodies.tangled[:] = False
+        bodies.tangled[:], bodies.is_ball[:] = False, self._is_ball
         tangled = ~others & (rows[:, 2] == STAYS)
         bodies.tangled[self._numbering.place[rows[tangled, 0]]] = True
+        bodies.is_ball[body[tangled]] = False
         self._suspend(body[rows[:, 2] == 0], state.positions)
         left_out = bool(bodies.tangled.any()) or len(model.attachments.points) > 0
         if left_out != bodies.any_left_out:
@@ -273,6 +275,7 @@ class ExplicitSolver:
         corners = model.surfaces.triangles[crossing_triangles(model, x, waiting)].ravel()
         corners = corners[np.isin(model.point_body[corners], np.setdiff1d(waiting, turned))]
         bodies.tangled[self._numbering.place[corners]] = True
+        bodies.is_ball[model.point_body[corners]] = False
 
     def start_frame(self, state: State) -> None:
         """Drop everything that is not in the state, so that a continued run has the same bits."""

@@ -20,6 +20,7 @@ from .arrays import (  # fmt: skip
     DRIFT,
     KICK,
     LACKS_ROOM,
+    MARGINS,
     PRESSING,
     RESUMES,
     ROWS,
@@ -36,6 +37,7 @@ from .contact_set import ContactSet
 from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
+from .own import find_margins
 from .press import grip_again, press
 from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
@@ -156,6 +158,8 @@ def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
             elif kind == DRIFT:
                 time = (state[AGE] + 1) * h
                 drift_group(contact.points, boxes, state, here, there, velocity, h, time, block)
+            elif kind == MARGINS:
+                find_margins(block, contact.scratch, contact.points.flight, boxes)
             else:
                 fit_group(block, 0.5 * epoch(state, h), contact.bodies, contact.points, boxes)
             done(team, number)

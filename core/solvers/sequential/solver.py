@@ -49,6 +49,7 @@ class SequentialSolver(ExplicitSolver):
             Planes(self._numbering.place[model.flat.pairs], model.flat.pair_normal),
             losses_of(model, model.vertex_mass[order], model.pinned[order]),
         )
+        self._is_ball = self._scene.contact.bodies.is_ball.copy()
         # bounces of rigid bodies are those of their contacts (Müller et al. 2020, 3.6)
         pairs = self._scene.losses.pairs
         pairs.counts[:] &= pairs.low < model.membrane_count
