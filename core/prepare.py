@@ -312,13 +312,13 @@ class _Cost(NamedTuple):
 _COSTS = {
     "EXPLICIT": {
         "SKIN": _Cost(3.0, 5),
-        "SELF_CONTACT": _Cost(1.1, 7),
-        "CROSSED": _Cost(10.0, 67),
-        "LATTICE": _Cost(4.4, 8),
-        "FLAT": _Cost(0.3, 3),
-        "SIMULATION_MESH": _Cost(15.0, 22),
-        "RIGID": _Cost(0.5, 3),
-        "COUPLED": _Cost(0.3, 1),
+        "SELF_CONTACT": _Cost(1.1, 8),
+        "CROSSED": _Cost(5.3, 35),
+        "LATTICE": _Cost(4.0, 8),
+        "FLAT": _Cost(0.3, 2),
+        "SIMULATION_MESH": _Cost(15.0, 58),
+        "RIGID": _Cost(22.0, 153),
+        "COUPLED": _Cost(27.0, 109),
     },
     "": {
         "SKIN": _Cost(4.0, 20),
@@ -332,7 +332,7 @@ _COSTS = {
     },
 }
 #: Cost of the kernels that all parts share, except rigid bodies alone.
-_COMMON = {"EXPLICIT": _Cost(45.0, 312), "": _Cost(40.0, 275)}
+_COMMON = {"EXPLICIT": _Cost(51.0, 246), "": _Cost(40.0, 275)}
 
 
 def _costs(jobs: Collection[Job]) -> list[_Cost]:

@@ -2,7 +2,8 @@
 
 A hinge at a sliver is far stiffer than others, as one over its height to the third power, and would set the step of
 the whole scene. So the row sum of the hinges at a vertex is limited: to a share of the stiffness of its springs, or to
-a multiple of the lower quartile of its body, whichever is more. Even meshes keep what they are given.
+a multiple of the lower quartile of its body, whichever is more. The stiffest of its hinges give way, down to one level,
+and the others keep what they are given: even meshes all.
 """
 
 import numpy as np
@@ -67,10 +68,28 @@ def kept_shares(points: IntArray, lever: FloatArray, stiffness: FloatArray, body
     np.maximum.at(most, ends, both)
     # the largest eigenvalue of a sum of 2 k d d' in a plane is at least that
     springs = np.maximum(np.bincount(ends, both, count), 2.0 * most)
-    row = (stiffness * lever.sum(axis=1))[:, None] * lever
-    held, limit = np.bincount(points.ravel(), row.ravel(), count), BEND_SHARE * springs
+    row = ((stiffness * lever.sum(axis=1))[:, None] * lever).ravel()
+    held, limit = np.bincount(points.ravel(), row, count), BEND_SHARE * springs
     for number in np.unique(body[points[:, 0]]):
         own = body == number
         limit[own] = np.maximum(limit[own], OUTSTANDING * np.sort(held[own])[np.count_nonzero(own) // 4])
-    kept: FloatArray = np.divide(limit, held, out=np.ones(count), where=held > limit)[points].min(axis=1)
+    level = levels(row, points.ravel(), limit)[points.ravel()]
+    kept: FloatArray = np.divide(level, row, out=np.ones(len(row)), where=row > level).reshape(points.shape).min(axis=1)
     return kept
+
+
+def levels(row: FloatArray, place: IntArray, limit: FloatArray) -> FloatArray:
+    """Most that each of the rows at a place may be, so that min(row, level) add up to its limit there; inf for no need.
+
+    `row`, at `place`: shape (row_count,); `limit`: shape (place_count,), as the result. What a row leaves below an
+    equal share of the limit is for the larger ones, so those that are small keep all they are.
+    """
+    count, level = len(limit), np.zeros(len(limit))
+    while True:
+        high = row > level[place]
+        left = np.bincount(place[high], minlength=count)
+        rest = limit - np.bincount(place[~high], row[~high], count)
+        found = np.divide(rest, left, out=np.full(count, np.inf), where=left > 0)
+        if (found <= level).all():
+            return level
+        level = np.maximum(found, level)

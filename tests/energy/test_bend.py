@@ -18,7 +18,7 @@ from force_scene import (
 from softpressure_ext.core import ModelBuilder, topology
 from softpressure_ext.core.bodies import assembly
 from softpressure_ext.core.energy import bend
-from softpressure_ext.core.energy.hinges import rest_hinges
+from softpressure_ext.core.energy.hinges import levels, rest_hinges
 from softpressure_ext.core.model import Chunks
 from validation import validated
 
@@ -332,3 +332,31 @@ def test_two_triangles_fold_through_each_other_without_a_jump(rest):
         assert np.linalg.norm(forces, axis=2).max() < limit * (1.0 + ROUNDING)
     # half the step, half the change; a jump would stay
     np.testing.assert_array_less(jumps[1], 0.55 * np.array(jumps[0]))
+
+
+# --- hinges at slivers --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_that_are_cut_to_their_level_add_up_to_the_limit(seed):
+    rng = np.random.default_rng(seed)
+    row, place = 10.0 ** rng.uniform(-9.0, 9.0, 200), rng.integers(0, 30, 200)
+    held = np.bincount(place, row, 31)
+    limit = held * rng.choice([1e-9, 0.01, 0.3, 0.99, 2.0], 31) + 1e-12
+    level = levels(row, place, limit)
+    np.testing.assert_allclose(
+        np.bincount(place, np.minimum(row, level[place]), 31), np.minimum(held, limit), rtol=1e-12
+    )
+    assert (level[held < limit] == np.inf).all()
+
+
+def test_an_even_hinge_beside_a_sliver_keeps_its_stiffness():
+    """A row of squares whose last ones are 1e-4 as wide: theirs give way."""
+    wide = np.append(np.arange(9.0), 8.0001 + 1e-4 * np.arange(2))
+    x = np.array([(along, across, 0.0) for along in wide for across in (0.0, 1.0)])
+    first = 2 * np.arange(len(wide) - 1)[:, None]
+    skin = open_skin(x, np.concatenate([first + (0, 2, 3), first + (0, 3, 1)]))
+    share = skin.hinges.stiffness / (6.0 * 0.03 / (1.0 / skin.hinges.normal_scale).sum(axis=1))
+    is_even = (skin.hinges.points < 18).all(axis=1)
+    np.testing.assert_allclose(share[is_even], 1.0, rtol=1e-12)
+    assert share.min() < 0.01

@@ -5,6 +5,8 @@ import pytest
 import shapes
 from scenes import AMBIENT, BASKETBALL, BEACH_BALL, GRAVITY, add_ball, ball_world, centre, inflate
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World, threads
+from softpressure_ext.core.solvers.explicit import solver
+from softpressure_ext.core.solvers.explicit.dissipation import LOSS_TIME
 
 
 def path_of(world, frames):
@@ -40,11 +42,15 @@ def test_turned():
     assert away[:8].max() < 1e-6 and away.max() < 0.003
 
 
-def test_scaled_sixteen_times():
-    """Sixteen times as large, at gravity's pace (four times as slow), pressures sixteen times as high."""
+def test_scaled_sixteen_times(monkeypatch):
+    """Sixteen times as large, at gravity's pace (four times as slow), pressures sixteen times as high.
+
+    Losses act 240 times a second at any scale, which is part of what they are: here that is scaled, too.
+    """
 
     def run(scale):
         pace = np.sqrt(scale)
+        monkeypatch.setattr(solver, "LOSS_TIME", pace * LOSS_TIME)
         builder = ModelBuilder(ambient_pressure=AMBIENT * scale)
         ball = BASKETBALL.like(
             radius=0.12 * scale, mass=0.6 * scale**3, gauge_pressure=55e3 * scale, stretch_modulus=1e5 * scale**2
@@ -56,8 +62,9 @@ def test_scaled_sixteen_times():
         return path_of(world, 40) / scale
 
     away = np.abs(run(16.0) - run(1.0))
-    # all powers of two, so that even the roundings are the same in flight; losses act 240 times a second at any scale
-    assert away[:7].max() < 1e-15 and away.max() < 0.005
+    # all powers of two, so that even the roundings are the same in flight; in the impact what damps contacts has times
+    # and speeds of its own (`dissipation.py`)
+    assert away[:7].max() == 0.0 and away.max() < 0.002
 
 
 def two_balls(threads, subdivisions=3):
