@@ -23,7 +23,7 @@ KEPT = 8
 KEPT_PRESSURES = 10_000
 
 #: Residual [p A] of the equilibrium by which rest lengths are corrected.
-ROUGH = 1e-2
+ROUGH = 1e-3
 
 _known: "dict[bytes, Filling]" = {}
 
