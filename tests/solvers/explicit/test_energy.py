@@ -13,6 +13,7 @@ from explicit_scene import EVERY, energy, jittered, world_of
 from rigid_scene import block
 from scenes import BEACH_BALL, add_ball
 from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.solvers.rigid.solver import RigidSolver
 
 #: By how much energy may be above that of the start, as a share of it.
 MOST_GAINED, RIGID_GAINED = 1e-3, 1e-6
@@ -100,9 +101,14 @@ SCENES = {scene.__name__: scene for scene in (stack, heap, heap_beside_a_ball, b
 
 
 def contact_energy(world: World) -> float:
-    """Energy of the contact springs that press [J]: half of force times how much nearer they are than they keep."""
+    """Energy of the contact springs that press [J]: half of force times how much nearer they are than they keep.
+
+    Scenes without soft bodies have impulses and no springs.
+    """
     solver: Any = world._solver
     total = 0.0
+    if isinstance(solver, RigidSolver):
+        return total
     for contacts, rows, _ in solver._pressing():
         near = np.maximum(contacts.reach[rows] - contacts.gap[4 * rows], 0.0)
         total += 0.5 * float(contacts.stiffness[rows] @ near**2)
