@@ -46,6 +46,7 @@ class SoftForces:
         self._pull = np.zeros((len(self._elements), 3))
         self._pull_matrix = np.zeros((len(self._elements), 6))
         self._pulls = np.zeros(len(self._elements), dtype=bool)
+        self.pulls_rigid = len(self._elements.rigid_bodies()) > 0  # whether elements pull rigid bodies
         self.has_dampers = bool(model.edge_damping.any())  # whether forces depend on velocities
         self.elastic_energy = 0.0  # stretch, bend and tetrahedra where they were last evaluated [J]
         self.gas_energy = 0.0  # [J]

@@ -246,9 +246,10 @@ class ForceBasedSolver(SequentialSolver):
         poses, motion = rigid.pose, self._motion
         if node > 0.0:
             x[motion.points] = motion.positions(share + node * h / motion.frame_time)
-            if len(model.attachments.body) and model.rigid_count:
+        if self._forces.pulls_rigid:
+            if node > 0.0:
                 poses = self._flown(rigid, stage[n:] / node, node * h)
-                place_points(poses, model.rigid.arm, model.rigid.point_start, x)
+            place_points(poses, model.rigid.arm, model.rigid.point_start, x)
         force = np.zeros((model.unknown_count, 3))
         arm = x[n : model.moving_point_count] - poses[self._owner, :3]
         self._forces.evaluate(x, gas + node * self._gas_step, arm, force, speed)

@@ -240,7 +240,7 @@ def test_a_rigid_body_on_tethers_swings_at_the_same_frequencies():
     for frame in range(1, 13):
         world.advance_frame()
         found = world.rigid_transform(0)[:3, 3]
-        np.testing.assert_allclose(found, swung(frame / 24.0), rtol=0, atol=5e-3 * np.linalg.norm(AWAY))
+        np.testing.assert_allclose(found, swung(frame / 24.0), rtol=0, atol=1e-8 * np.linalg.norm(AWAY))
 
 
 @pytest.mark.usefixtures("with_tether")

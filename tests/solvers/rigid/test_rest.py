@@ -204,9 +204,12 @@ def test_a_moving_wall_strikes_a_box(bounciness):
 # --- a swing, and soft and rigid bodies together --------------------------------------------------------------------
 
 
-def test_a_half_disc_rocks_at_the_closed_form():
-    """A half cylinder of radius r on a rough floor, rolling by a small angle: w^2 = m g d / (I + m (r - d)^2)."""
-    radius, count, length = 0.3, 120, 0.4
+def rocking(count):
+    """A half disc of radius 0.3 m, whose arc has `count` sides, leant by 0.1 on a rough floor.
+
+    Returns its leans [1] and angular velocities [1/s] in 200 frames of 1/60 s, and the period of small swings [s].
+    """
+    radius, length = 0.3, 0.4
     angle = np.pi * np.arange(count + 1) / count + np.pi  # the lower half
     outline = radius * np.c_[np.cos(angle), np.sin(angle)]
     n = count + 1
@@ -220,21 +223,44 @@ def test_a_half_disc_rocks_at_the_closed_form():
     depth, gyration = -middle[2], (moment[0, 0] + moment[2, 2]) / volume  # both turn about y
     lean = shapes.rotation((0.0, 1.0, 0.0), 0.1)
     world = world_of(((x @ lean.T + [0.0, 0.0, radius + 2e-3], triangles), {"friction": 1.0}), floor={"friction": 1.0})
-    spins = []
+    leans, spins = [], []
     for _ in range(200):
         run(world, 1.0 / 60.0)
+        turn = world.rigid_transform(0)[:3, :3] @ lean
+        leans.append(np.arctan2(turn[0, 2], turn[2, 2]))
         spins.append(world.rigid_velocity(0)[1][1])
-    spins = np.array(spins)
+    period = 2.0 * np.pi * np.sqrt((gyration + (radius - depth) ** 2) / (GRAVITY * depth))
+    return np.array(leans), np.array(spins), period
+
+
+def test_a_half_disc_rocks_at_the_closed_form():
+    """A half cylinder of radius r on a rough floor, rolling by a small angle: w^2 = m g d / (I + m (r - d)^2).
+
+    A half disc is not simple, so it takes explicit steps, in which the swing dies away (see the next test): the last
+    swings of one with an arc of 120 sides are no wider than a side, on which it tips faster.
+    """
+    _, spins, expected = rocking(480)
     k = np.flatnonzero(np.sign(spins[:-1]) != np.sign(spins[1:]))
     crossings = k + spins[k] / (spins[k] - spins[k + 1])
     period = 2.0 * np.mean(np.diff(crossings)) / 60.0
-    expected = 2.0 * np.pi * np.sqrt((gyration + (radius - depth) ** 2) / (GRAVITY * depth))
     assert len(k) >= 4
     validated(
         "period of a half disc that rocks", room="solvers/explicit", measured=period,
         expected=expected * (1.0 + 0.1**2 / 16.0), unit="s", rel=0.01,
-        source="ω² = m g d / (I + m (r - d)²), amplitude 0.1", reason="the arc has 120 sides",
+        source="ω² = m g d / (I + m (r - d)²), amplitude 0.1", reason="the arc has 480 sides",
     )  # fmt: skip
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="open: loses 13 % of its amplitude in each half swing, most where `press` lets a gap widen by 20 /s at most",
+)
+def test_a_half_disc_goes_on_rocking():
+    """Sides of 0.4 degrees take 0.2 % of its energy in half a swing, as from a wheel of spokes."""
+    leans, spins, _ = rocking(480)
+    k = np.flatnonzero(np.sign(spins[:-1]) != np.sign(spins[1:]))
+    left, right = np.abs(leans[k[:-2]]), np.abs(leans[k[2:]])  # on the same side, a whole swing later
+    assert (right > 0.95 * left).all()
 
 
 @pytest.mark.parametrize("mass", [1.0, 10.0, 100.0, 1000.0])
