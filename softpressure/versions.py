@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..core.parameters.methods import EARLIER, current_method
+from ..core.parameters.methods import EARLIER, ENGINE, current_method
 from . import session
 
 #: Version of the defaults that a scene's settings are left at. Raise it when one changes that a simulation depends on,
@@ -37,6 +37,8 @@ def update(scene: bpy.types.Scene) -> None:
         method = _stored_method(settings) or ("AUTO" if settings.defaults_version else "IMPLICIT")
         if method in EARLIER:
             settings.solver = method  # becomes the present one, and the panel says so
+    if not settings.solver:  # a number of a later version, or of none
+        settings.solver = ENGINE
     stamp(scene)
 
 

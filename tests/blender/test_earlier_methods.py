@@ -187,3 +187,14 @@ def test_settings_date_a_cache_with_methods_that_read_them() -> None:
             assert is_shown == (method in methods)
     settings().added_mass = 20.0
     assert settings().added_mass == 10.0
+
+
+def test_a_method_of_no_version_becomes_the_engine(tmp_path: Path) -> None:
+    add_ball()
+    settings = bpy.context.scene.softpressure
+    stored = settings.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0, 0) else settings
+    stored["solver"] = 99
+    path = str(tmp_path / "later.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert bpy.context.scene.softpressure.solver == "EXPLICIT"
