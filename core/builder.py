@@ -14,7 +14,7 @@ from .bodies.freeze import freeze
 from .bodies.given import GivenBody, GivenMembrane, GivenRigid
 from .bodies.lattice.solids import lattice_of
 from .bodies.links import GivenHose, LinkBuilder
-from .bodies.parts import skin_modulus, with_masses, with_springs
+from .bodies.parts import skin_modulus, with_masses, with_springs, with_volumes
 from .bodies.rigid.inertia import mass_properties
 from .checks import check_choice, ignored_pairs, positions_of, triangles_of
 from .errors import ParameterError
@@ -255,6 +255,9 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         spring_constant, point_mass
             k [N/m] of every spring of the lattice, and [kg] of every of its points; they replace modulus, and mass and
             density. What keeps the volume follows k, so that Poisson's ratio stays.
+        volume_compliance
+            Of every tetrahedron of a SOLID [m^3/Pa], in place of that by modulus and Poisson's ratio; 0, rigid, with
+            the solver XPBD alone.
         creep_time, yield_strain, plastic_limit, tear_strain, sticks, bond_strength
             As in `add_membrane`; the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of
             volume, the better the higher its Poisson's ratio.
@@ -276,6 +279,8 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         if settings["spring_constant"] is not None:
             lattice, share = with_springs(lattice, cells.positions, settings["spring_constant"], 1)
             young_modulus = share * young_modulus
+        if settings.get("volume_compliance") is not None:
+            lattice = with_volumes(lattice, settings["volume_compliance"])
         if settings["point_mass"] is not None:
             lattice, total = with_masses(lattice, settings["point_mass"], 1)
         self._membranes.append(

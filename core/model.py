@@ -281,6 +281,7 @@ class Model:
         FloatArray  # of the dampers along springs: modulus of skins, loops [N s/m], of lattices [Pa s]; or c [N s/m]
     )
     rigid_springs: BoolArray  # whether springs keep their length whatever their stiffness; XPBD alone
+    rigid_volumes: BoolArray  # whether tetrahedra keep their volume whatever their stiffness; XPBD alone
     # Per body, shape (body_count,)
     body_mass: FloatArray  # [kg], 0 for colliders
     thickness: FloatArray  # distance the body's surface keeps from another surface [m]

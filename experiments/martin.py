@@ -12,7 +12,7 @@ import shapes
 from contact_reference import closest_on_triangle
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
 from softpressure_ext.core.model import GAS_CONSTANT
-from softpressure_ext.core.papers.particles.search import SKIN, ParticleSearch
+from softpressure_ext.core.papers.particles.search import ParticleSearch
 
 from .mesit import at_rest_volume
 from .parts import FRAME_RATE, frame_times, median_ms, shape_of, uv_sphere
@@ -151,7 +151,7 @@ def touching_vertices(model, x):
         for one in range(model.membrane_count):
             if one == other:
                 continue
-            skin = 0.5 * SKIN * (search.radius[one] + search.radius[other])
+            skin = 0.5 * search.skin * (search.radius[one] + search.radius[other])
             first, last = model.body_point_start[one], model.body_point_start[one + 1]
             near = ((x[first:last] > low - skin) & (x[first:last] < high + skin)).all(axis=1)
             for p in first + np.flatnonzero(near):
@@ -168,7 +168,7 @@ def share_found(model, frames):
     other numbers migrate beside those that act.
     """
     world = world_of(model)
-    searches = {per: ParticleSearch(model, per) for per in PER_PARTICLE}
+    searches = {per: ParticleSearch(model, replace(PUBLISHED, particles_per_vertex=1.0 / per)) for per in PER_PARTICLE}
     touching, found, looks = 0, dict.fromkeys(PER_PARTICLE, 0), []
     acting = world._solver._particles._search
     find = acting.find

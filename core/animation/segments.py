@@ -99,12 +99,14 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     ratio = dict(zip(NAMES, ratios[soft].T, strict=True))
     stretch = ratio["stretch_modulus"] * ratio["modulus"] * ratio["spring_constant"]  # a body has one of them
     springs, cells, glue = parts.edges, parts.tetrahedra, parts.attachments
+    own_volumes = np.array([own.get("volume_compliance") is not None for own in parts.settings[soft]], bool)
+    squeeze = np.where(own_volumes, 1.0, stretch)
     is_free = ~keyed.held[rigid]
     model = replace(
         parts,
         edges=springs._replace(stiffness=springs.stiffness * stretch[parts.point_body[springs.points[:, 0]]]),
         edge_damping=_edge_damping(parts, start, values["spring_damping"][soft]),
-        tetrahedra=cells._replace(stiffness=cells.stiffness * stretch[parts.point_body[cells.points[:, 0]]]),
+        tetrahedra=cells._replace(stiffness=cells.stiffness * squeeze[parts.point_body[cells.points[:, 0]]]),
         attachments=glue._replace(stiffness=glue.stiffness * stretch[parts.point_body[glue.points[:, 0]]]),
         rigid=parts.rigid._replace(
             linear_damping=values["linear_damping"][rigid] * is_free,

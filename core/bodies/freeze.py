@@ -169,6 +169,7 @@ def freeze(
         damping=settings("damping"),
         spring_damping=spring_damping,
         rigid_springs=settings("rigid_springs"),
+        rigid_volumes=np.array([body.settings.get("volume_compliance") == 0.0 for body in membranes], bool),
         stretch_modulus=np.array([body.stretch_modulus for body in membranes]),
         bend_modulus=bend_modulus,
         hinge_share=hinge_share,

@@ -45,6 +45,16 @@ def with_springs(
     return replace(lattice, springs=springs, volume_stiffness=share * lattice.volume_stiffness), share
 
 
+def with_volumes(lattice: GivenLattice, compliance: float) -> GivenLattice:
+    """A lattice whose tetrahedra all have one compliance [m^3/Pa], as the XPBD page numbers it.
+
+    0 is kept apart (`Model.rigid_volumes`): the stiffness of the moduli is left to what measures energies.
+    """
+    if compliance == 0.0:
+        return lattice
+    return replace(lattice, volume_stiffness=np.full_like(lattice.volume_stiffness, 1.0 / compliance))
+
+
 def with_masses(lattice: GivenLattice, point_mass: float, copies: int) -> tuple[GivenLattice, float]:
     """A lattice with equal point masses [kg], and its mass [kg]; `copies` of each point, 2 of a flat body."""
     masses = np.full_like(lattice.vertex_mass, point_mass / copies)

@@ -17,22 +17,23 @@ from ..contact.mixing import mixed
 from ..contact.restitution import parting_speed_kernel, resting_speed
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Model
+from ..options import DEFAULTS, MethodOptions
 from ..state import RigidMotion
 from .flight import InverseMass, turned, velocity_rows
 from .particles.feature_tests import GAP, PLACE, PUSHES
-from .particles.search import SKIN, ParticleSearch
+from .particles.search import ParticleSearch
 
 
 class ParticleContacts:
     """Finds the contacts among the moving bodies of a model at the end of a step, and changes the step for them."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, options: MethodOptions = DEFAULTS) -> None:
         self._model = model
         with np.errstate(divide="ignore"):
             inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
         rigid = model.rigid
         self._mobility = InverseMass(inverse_mass, rigid.unknown, rigid.arm, 1.0 / rigid.mass, rigid.inverse_inertia)
-        self._search = ParticleSearch(model)
+        self._search = ParticleSearch(model, options)
         self.touching = np.zeros(model.moving_count, dtype=bool)  # whether each body was pushed in the last step
         self.pressed = 0  # contacts that pushed in the last step
         self._push = np.zeros(0)
@@ -78,7 +79,7 @@ class ParticleContacts:
         free, shift = rows.copy(), np.zeros_like(rows)
         body = model.point_body[search.hits.points[:count, ::3]]
         both_soft = (body < model.membrane_count).all(axis=1)
-        rest = np.where(both_soft, 0.5 * SKIN * search.radius[body].sum(axis=1), 0.0)
+        rest = np.where(both_soft, 0.5 * search.skin * search.radius[body].sum(axis=1), 0.0)
         bounciness = mixed(*model.bounciness[body].T)
         resting = resting_speed(model.gravity, time)
         self._push = np.zeros(count)

@@ -50,7 +50,8 @@ class ForceBasedSolver(SequentialSolver):
         self._damps_neighbours = damped[options.neighbour_damping]
         self._forces = SoftForces(model, options)
         self._planes, self._circles = Planes(model), circles(model)
-        self._particles = _particle_contacts(model) if options.detection == "FEATURE_PARTICLES" else None
+        self._restores_momentum = options.restore_momentum
+        self._particles = _particle_contacts(model, options) if options.detection == "FEATURE_PARTICLES" else None
         self._reflection = _reflection(model) if options.collider_rule == "REFLECTION" else None
         self._answered = np.zeros_like(model.ignores)  # pairs of bodies that particles or reflection keep apart
         if self._particles is not None:
@@ -271,8 +272,9 @@ class ForceBasedSolver(SequentialSolver):
     def _simplified_change(self, x: FloatArray, v0: FloatArray, force: FloatArray) -> FloatArray:
         """Change of velocity [m/s] by eq. 21 or 24 of Mesit 2007, shape (vertex_count, 3).
 
-        Neither keeps momentum, and with stiff springs free fall would set in only after hundreds of steps. So each
-        body that hangs on nothing given gets the rigid motion that its momentum and angular momentum lack.
+        Neither keeps momentum, and with stiff springs free fall would set in only after hundreds of steps. So with
+        `restore_momentum`, which the paper does not have, each body that hangs on nothing given gets the rigid motion
+        that its momentum and angular momentum lack.
         """
         model, h, n = self.model, self.substep_time, self.model.vertex_count
         change, damped, earlier = np.zeros((n, 3)), force[:n].copy(), self._change
@@ -284,12 +286,12 @@ class ForceBasedSolver(SequentialSolver):
             )  # fmt: skip
         else:
             mesit_change(damped, earlier, model.vertex_mass, self._stiffness, model.chunks, h, change)
-        lack = h * force[:n] / model.vertex_mass[:, None] - change
-        rows = self._still
-        rigid_motions(x, lack, model.vertex_mass, model.body_point_start, rows)
-        own = self._vertex_body
-        rigid = rows[own, 3:6] + np.cross(rows[own, 6:9], x[:n] - rows[own, :3])
-        change += np.where(self._has_pins[own, None], 0.0, rigid)
+        if self._restores_momentum:
+            lack = h * force[:n] / model.vertex_mass[:, None] - change
+            rows, own = self._still, self._vertex_body
+            rigid_motions(x, lack, model.vertex_mass, model.body_point_start, rows)
+            rigid = rows[own, 3:6] + np.cross(rows[own, 6:9], x[:n] - rows[own, :3])
+            change += np.where(self._has_pins[own, None], 0.0, rigid)
         self._planes.hold(change)
         change[model.pinned] = 0.0
         return change
@@ -308,10 +310,10 @@ class ForceBasedSolver(SequentialSolver):
             raise Diverged(body, "grows beyond all bounds", stable, number)
 
 
-def _particle_contacts(model: Model) -> "ParticleContacts":
+def _particle_contacts(model: Model, options: MethodOptions) -> "ParticleContacts":
     from .particle_contacts import ParticleContacts  # on first use: few look for contacts so
 
-    return ParticleContacts(model)
+    return ParticleContacts(model, options)
 
 
 def _reflection(model: Model) -> "Reflection":

@@ -15,29 +15,21 @@ from .simplified import add_spring_damping
 SIMPLIFIED_ANGLE = 0.5
 #: A skin that is stretched or bent is stiffer than at rest.
 MARGIN = 0.7
-POWER_STEPS = 60
 
 
 def stiffest_frequency(model: Model, forces: SoftForces, gas: FloatArray, *, without_springs: bool = False) -> float:
-    """Angular frequency [1/s] of the stiffest oscillation at the rest shape, by power iteration on the forces.
+    """Angular frequency [1/s] of the stiffest oscillation at the rest shape, by Lanczos' method on the forces.
 
     `without_springs`: as if stretching the springs had no stiffness, so of what their dampers do not damp.
     """
-    n = model.vertex_count
-    x = model.rest_positions
-    arm = model.rigid.arm
+    n, x, arm, planes = model.vertex_count, model.rest_positions, model.rigid.arm, Planes(model)
     size = 1e-6 * float(model.edges.rest_length.mean())
-    root = np.sqrt(model.vertex_mass)[:, None]
-    # rough enough to have a share of every oscillation, the same every time
-    direction = np.cos(np.arange(3.0 * n) ** 2).reshape(n, 3)
-    direction[model.pinned] = 0.0
-    planes = Planes(model)
-    planes.hold(direction)
     ahead, behind = np.zeros((model.unknown_count, 3)), np.zeros((model.unknown_count, 3))
-    largest = 0.0
-    for _ in range(POWER_STEPS):
-        move = direction / root
-        scale = size / float(np.abs(move).max())
+
+    def product(u: FloatArray) -> FloatArray:
+        move = u.copy()
+        planes.hold(move)
+        scale = size / max(float(np.abs(move).max()), TINY)
         trial = x.copy()
         trial[:n] = x[:n] + scale * move
         forces.evaluate(trial, gas, arm, ahead)
@@ -46,14 +38,10 @@ def stiffest_frequency(model: Model, forces: SoftForces, gas: FloatArray, *, wit
         pull = (behind - ahead)[:n] / (2.0 * scale)
         if without_springs:
             pull += damper_forces(x, move, model.edges.points, model.edges.stiffness)
-            pull[model.pinned] = 0.0
         planes.hold(pull)
-        product = pull / root
-        largest = float(np.sqrt(np.einsum("ij,ij->", product, product) / np.einsum("ij,ij->", direction, direction)))
-        if not largest > 0.0:
-            return 0.0
-        direction = product / largest
-    return float(np.sqrt(largest))
+        return pull
+
+    return float(np.sqrt(max(largest_square(product, np.where(model.pinned, np.inf, model.vertex_mass)), 0.0)))
 
 
 def stable_time(

@@ -89,6 +89,23 @@ PARAMETERS: tuple[Parameter, ...] = (
         short="Poisson",
     ),
     Parameter(
+        name="volume_compliance",
+        label="Volume Compliance",
+        tooltip="By how many cubic metres a tetrahedron changes its volume under a pascal, as the XPBD page counts it. "
+        "Higher is softer, and so is a finer lattice; 0 is rigid, which only the method XPBD takes",
+        bodies=("SOLID",),
+        default=0.0,
+        plain={"SOLID": None},
+        unit="m^3/Pa",
+        low=0.0,
+        soft_high=1e-3,
+        step=0.001,
+        precision=6,
+        where=("volumes_by", "COMPLIANCE"),
+        group="ELASTIC",
+        short="Volumes (m³/Pa)",
+    ),
+    Parameter(
         name="particle_radius",
         label="Particle Radius",
         tooltip="Radius of spheres around the points of a lattice, as a share of a cell's edge, which keep apart "

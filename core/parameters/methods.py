@@ -66,6 +66,8 @@ ENGINE = "EXPLICIT"
 EARLIER = {"AUTO": "Automatic", "IMPLICIT": "Implicit"}
 #: Those of the papers, which integrate forces and bound no moves; also their names in `solvers/choice.py`.
 FORCE_BASED = tuple(method[0] for method in METHODS if method[0] not in (ENGINE, "XPBD"))
+#: Those of Mesit 2007, which divide each vertex by its own springs.
+SIMPLIFIED = ("IMPLICIT_KANG", "IMPLICIT_MESIT")
 #: Those that take the substeps of a scene; the engine chooses the length of its steps itself.
 SUBSTEPPING = ("XPBD", *FORCE_BASED)
 

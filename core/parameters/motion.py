@@ -15,6 +15,16 @@ GIVEN_GAS: tuple[Choice, ...] = (
         1,
     ),
 )
+GIVEN_VOLUMES: tuple[Choice, ...] = (
+    ("POISSON", "Poisson", "Volumes of tetrahedra are as stiff as modulus and Poisson's ratio say", "NONE", 0),
+    (
+        "COMPLIANCE",
+        "Compliance",
+        "All tetrahedra have one compliance, as on the XPBD page: 0 keeps their volumes whatever pulls at them",
+        "NONE",
+        1,
+    ),
+)
 GIVEN_STIFFNESS: tuple[Choice, ...] = (
     (
         "MODULUS",
@@ -104,6 +114,14 @@ PARAMETERS: tuple[Parameter, ...] = (
         bodies=SOFT,
         default="MODULUS",
         choices=GIVEN_STIFFNESS,
+    ),
+    _given(
+        name="volumes_by",
+        label="Volumes",
+        tooltip="What is given of how the volumes of tetrahedra resist a change",
+        bodies=("SOLID",),
+        default="POISSON",
+        choices=GIVEN_VOLUMES,
     ),
     _given(
         name="mass_by",

@@ -8,6 +8,8 @@ from .declaration import SCENE, Parameter
 _setting = partial(Parameter, bodies=(SCENE,))
 _option = partial(_setting, taken_by="OPTIONS", group="METHOD")
 
+_particle = partial(_option, low=0.0, solvers=methods.FORCE_BASED, where=("detection", "FEATURE_PARTICLES"))
+
 _fluid = partial(_setting, low=0.0, group="FLUID", taken_by="MODEL")
 
 #: Vertices of an even mesh, by detail.
@@ -163,6 +165,39 @@ PARAMETERS: tuple[Parameter, ...] = (
         choices=methods.DETECTIONS,
         solvers=methods.FORCE_BASED,
     ),
+    _particle(
+        name="particles_per_vertex",
+        label="Particles per Vertex",
+        tooltip="Feature particles of each skin, per vertex; an eighth in Martin 2009, 5.2.1. More find more contacts, "
+        "and take longer",
+        default=0.125,
+        least=1e-3,
+        high=1.0,
+        step=5,
+        precision=3,
+        short="Per Vertex",
+    ),
+    _particle(
+        name="particle_skin",
+        label="Skin Thickness",
+        tooltip="Thickness of the skins between which feature particles find contacts, as a share of a body's radius; "
+        "0.5 for a radius of 3 in Martin 2009, 5.2.1.1. Larger finds more, and shows as a gap",
+        default=0.5 / 3.0,
+        least=1e-3,
+        high=1.0,
+        step=1,
+        precision=3,
+        short="Skin",
+    ),
+    _particle(
+        name="particle_attraction",
+        label="Attraction",
+        tooltip="How much stronger the particles of the other skin attract one than its own repel it; 2 in Martin "
+        "2009, 5.2.1. Higher gathers them where bodies are near; lower spreads them",
+        default=2.0,
+        soft_high=10.0,
+        step=10,
+    ),
     _option(
         name="collider_rule",
         label="Colliders",
@@ -179,6 +214,14 @@ PARAMETERS: tuple[Parameter, ...] = (
         choices=methods.NEIGHBOUR_DAMPINGS,
         solvers=methods.FORCE_BASED,
         short="Neighbours",
+    ),
+    _option(
+        name="restore_momentum",
+        label="Restore Momentum",
+        tooltip="Give each body back the momentum and angular momentum that the two simplified methods lose; else a "
+        "stiff body begins to fall only after hundreds of steps. Mesit 2007 has no such step",
+        default=True,
+        solvers=methods.SIMPLIFIED,
     ),
     _option(
         name="ramp_time",

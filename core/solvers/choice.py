@@ -177,8 +177,8 @@ def check_method(name: str, options: MethodOptions = DEFAULTS) -> None:
 def check_bodies(name: str, model: Model) -> None:
     """Raise `ParameterError` where a method does not know what a body has.
 
-    Only XPBD has rigid springs. It knows no weights of the pressure and holds amounts of gas alone: a sweep of its
-    projections leaves springs too soft for a held pressure, and a held volume to the springs.
+    Only XPBD has rigid springs and volumes. It knows no weights of the pressure and holds amounts of gas alone: a sweep
+    of its projections leaves springs too soft for a held pressure, and a held volume to the springs.
     """
     if name == "XPBD" and model.weighs_pressure:
         body = model.body_names[model.point_body[int(np.argmin(model.pressure_weight))]]
@@ -197,6 +197,12 @@ def check_bodies(name: str, model: Model) -> None:
         body = model.body_names[int(np.argmax(model.rigid_springs))]
         raise ParameterError(
             f"{body}: rigid springs; the springs of the method {name} all give. Choose XPBD, or turn them off."
+        )
+    if name != "XPBD" and model.rigid_volumes.any():
+        body = model.body_names[int(np.argmax(model.rigid_volumes))]
+        raise ParameterError(
+            f"{body}: volume compliance 0; the volumes of the method {name} all give. Choose XPBD, or give a "
+            "compliance above 0."
         )
 
 

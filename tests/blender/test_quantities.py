@@ -94,7 +94,7 @@ def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
     assert not this_session().error
     now, model = known(ball), this_session().world.model
     assert drawn(SOFTPRESSURE_PT_given) == [
-        "stiffness_by", "mass_by", f"Young's modulus: {now.modulus:,.4g} Pa",
+        "stiffness_by", "volumes_by", "mass_by", f"Young's modulus: {now.modulus:,.4g} Pa",
         f"Mass: {now.mass:.4g} kg",
     ]  # fmt: skip
     assert now.mass == pytest.approx(0.02 * model.vertex_count, rel=1e-6)

@@ -49,6 +49,9 @@ def bean(seed=3):
         ({"spread": "EVEN"}, r"scene: spread EVEN; give EXACT_GRADIENT or VALENCE\."),
         ({"detection": "NONE"}, r"scene: detection NONE; give SURFACE or FEATURE_PARTICLES\."),
         ({"collider_rule": "BOUNCE"}, r"scene: collider rule BOUNCE; give CONTACT or REFLECTION\."),
+        ({"particles_per_vertex": 0.0}, r"scene: particles per vertex 0; give a number above 0"),
+        ({"particle_skin": 2.0}, r"scene: particle skin 2; give a number above 0 and at most 1"),
+        ({"particle_attraction": -1.0}, r"scene: particle attraction -1; give a number at least 0"),
         ({"ramp_time": -1.0}, r"scene: ramp time -1 s; give a number at least 0\."),
         ({"ramp_time": np.inf}, "scene: ramp time inf s"),
         ({"stiffest_spring": 0.0}, r"scene: stiffest spring 0 N/m; give a number above 0\."),
@@ -72,6 +75,28 @@ def test_solvers_that_need_all_contacts_refuse_particles(solver):
 def test_solvers_with_contacts_refuse_reflection(solver):
     with pytest.raises(ParameterError, match=f"REFLECTION with the method {solver}.* Choose CONTACT, or one of"):
         ball_world(solver=solver, collider_rule="REFLECTION")
+
+
+@pytest.mark.parametrize("method", ["IMPLICIT_KANG", "IMPLICIT_MESIT"])
+def test_without_its_momentum_a_stiff_body_begins_to_fall_slowly(method):
+    """The first step by hand: (F + ...) h / (m + h^2 K) of weight alone, K = 6 k at a regular vertex; else g h."""
+    x, triangles = shapes.icosphere(2, 0.5)
+    k, m, h = 5e3, 0.1, 1e-3
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY), ambient_pressure=0.0)
+    builder.add_membrane("ball", x, triangles, gauge_pressure=0.0, spring_constant=k, point_mass=m, damping=0.0)
+    model = builder.build()
+    springs = np.diff(model.edges.vertex_start)
+    for restored in (True, False):
+        options = MethodOptions(restore_momentum=restored)
+        world = World(model, frame_rate=1.0 / h, substeps=1, threads=1, solver=method, options=options)
+        world.advance_frame()
+        speed = -world.save().velocities[: model.vertex_count, 2]
+        slowed = GRAVITY * h * m / (m + h * h * k * springs)
+        if restored:
+            assert speed.mean() == pytest.approx(GRAVITY * h, rel=1e-12)  # rounding of a sum of 162
+        else:
+            np.testing.assert_allclose(speed, slowed, rtol=1e-9)  # springs are slack to rounding
+            assert speed.max() < 0.85 * GRAVITY * h
 
 
 # --- volumes -------------------------------------------------------------------------------------------------------

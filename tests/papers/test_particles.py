@@ -8,12 +8,12 @@ import pytest
 import shapes
 from contact_reference import closest_on_triangle, inside
 from scipy.spatial import ConvexHull, Delaunay
-from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core import MethodOptions, ModelBuilder
 from softpressure_ext.core.bodies.rigid.motion import start_poses
 from softpressure_ext.core.papers.particles.feature_tests import NUMBERS, features_meet
 from softpressure_ext.core.papers.particles.inside import face_over, is_inside, nearest_face, vertices_inside
 from softpressure_ext.core.papers.particles.migrate import migrate
-from softpressure_ext.core.papers.particles.search import SKIN, Hits, ParticleSearch, bounding_spheres
+from softpressure_ext.core.papers.particles.search import Hits, ParticleSearch, bounding_spheres
 
 #: Kernel and twin do the same sums in another order.
 ROUNDING = 1e-9
@@ -53,17 +53,19 @@ def test_features_and_their_neighbours():
             assert sorted(found) == sorted(numbers[frozenset(other)] for other in skin.neighbours(feature))
 
 
+@pytest.mark.parametrize("attraction", [2.0, 0.5])
 @pytest.mark.parametrize("seed", range(6))
-def test_particles_go_where_their_twins_go(seed):
+def test_particles_go_where_their_twins_go(seed, attraction):
     scene = TwoSkins(seed, apart=(0.5, 0.62, 1.5)[seed % 3])
     rng = np.random.default_rng(seed)
     start = scene.graph.body_start
     places = np.concatenate([rng.integers(start[b], start[b + 1], 5) for b in range(2)]).astype(np.int32)
     expected, rounds = twin.migrate(
-        scene.x, scene.parts, [[scene.feature(k) for k in places[5 * b : 5 * b + 5]] for b in range(2)]
-    )
+        scene.x, scene.parts, [[scene.feature(k) for k in places[5 * b : 5 * b + 5]] for b in range(2)],
+        attraction=attraction,
+    )  # fmt: skip
     found = places.copy()
-    assert migrate(scene.x, scene.graph, 0, 5, 10, 0.3, found, np.zeros((10, 3))) == rounds
+    assert migrate(scene.x, scene.graph, 0, 5, 10, 0.3, attraction, found, np.zeros((10, 3))) == rounds
     assert [set(scene.feature(k)) for k in found] == [set(f) for part in expected for f in part]
     assert (found != places).any()
 
@@ -84,12 +86,32 @@ def test_particles_gather_where_the_other_skin_is():
     assert mean_heights() == pytest.approx((0.3, 0.3), abs=0.03)
 
 
+@pytest.mark.parametrize(("share", "count"), [(0.125, 5), (0.5, 21), (1.0, 42), (0.001, 1)])
+def test_a_share_of_the_vertices_has_particles(share, count):
+    scene = TwoSkins(subdivisions=1)
+    assert scene.model.vertex_count == 2 * 42
+    search = ParticleSearch(scene.model, MethodOptions(particles_per_vertex=share))
+    assert len(search.features) == 2 * count
+
+
+def test_a_thicker_skin_is_met_farther_away():
+    """Two balls of 0.3 m whose gap is 0.05 m: skins of 0.02 m each do not reach, those of 0.04 m do."""
+    scene = TwoSkins(apart=0.65, subdivisions=2)
+    hits = []
+    for skin in (0.02, 0.04):
+        search = ParticleSearch(scene.model, MethodOptions(particle_skin=skin / 0.3, particles_per_vertex=1.0))
+        for _ in range(5):
+            count = search.find(scene.x, start_poses(np.zeros((0, 3))))
+        hits.append(count)
+    assert hits[0] == 0 < hits[1]
+
+
 @pytest.mark.parametrize(("apart", "least"), [(0.62, 0.9), (0.55, 0.6), (0.45, 0.55)])
 @pytest.mark.parametrize("subdivisions", [2, 3])
 def test_particles_find_half_to_all_of_the_vertices_that_touch(subdivisions, apart, least):
     """Vertices nearer to the other skin than its thickness, by brute force, that some hit names: measured bounds."""
     scene = TwoSkins(apart=apart, subdivisions=subdivisions)
-    skin = SKIN * scene.search.radius[0]
+    skin = scene.search.skin * scene.search.radius[0]
     for _ in range(5):
         count = scene.search.find(scene.x, start_poses(np.zeros((0, 3))))
     hits = scene.search.hits
@@ -207,7 +229,7 @@ def test_particles_find_where_a_ball_touches_a_real_mesh():
         count = search.find(positions, start_poses(np.zeros((0, 3))))
     assert count > 0
     named = np.unique(search.hits.points[:count][search.hits.weights[:count] != 0.0])
-    skin = SKIN * search.radius
+    skin = search.skin * search.radius
     assert skin[1] == pytest.approx(0.05, rel=1e-2)
     # what they name is no farther from the other body than both skins and the longest edge
     edges = model.surfaces.edges

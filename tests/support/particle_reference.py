@@ -36,7 +36,7 @@ def normal(x, t):
     return unit(np.cross(b - a, c - a))
 
 
-def migrate(x, skins, features, rounds=10, few=4):
+def migrate(x, skins, features, rounds=10, few=4, attraction=2.0):
     """Where the particles on `features` (two lists of tuples) come to rest; the number of rounds."""
     features = [list(part) for part in features]
     for turn in range(rounds):
@@ -46,7 +46,7 @@ def migrate(x, skins, features, rounds=10, few=4):
                 own = [place(x, f) for i, f in enumerate(features[body]) if i != k]
                 other = [place(x, f) for f in features[1 - body]]
                 options = [here, *skins[body].neighbours(here)]
-                costs = [cost(place(x, f), own, other) for f in options]
+                costs = [cost(place(x, f), own, other, attraction) for f in options]
                 best = options[int(np.argmin(costs))]
                 moved += best != here
                 features[body][k] = best
@@ -59,11 +59,11 @@ def place(x, feature):
     return x[list(feature)].mean(axis=0)
 
 
-def cost(p, own, other):
+def cost(p, own, other, attraction):
     def pull(places):
         return sum(1.0 / max(np.sum((p - q) ** 2), 1e-12) for q in places)
 
-    return pull(own) - 2.0 * pull(other)
+    return pull(own) - attraction * pull(other)
 
 
 class Hit:

@@ -57,11 +57,12 @@ def lattice_of(
     cell_share = volumes.reshape(-1, 6).sum(axis=1) / volumes.sum()
     corner_mass = np.repeat(mass * cell_share / 8.0, 8)
     numbers = None if pinned is None else np.asarray(pinned, dtype=np.int32)
+    has_volumes = bulk > 0.0 or settings.get("volume_compliance") is not None
     mask = topology.pin_mask(name, len(positions), numbers)
     lattice = GivenLattice(
         springs=springs_of(cells, mu),
-        tetrahedra=cells.tetrahedra if bulk > 0.0 else cells.tetrahedra[:0],
-        volume_stiffness=bulk / volumes if bulk > 0.0 else volumes[:0],
+        tetrahedra=cells.tetrahedra if has_volumes else cells.tetrahedra[:0],
+        volume_stiffness=bulk / volumes if has_volumes else volumes[:0],
         vertex_mass=np.asarray(np.bincount(cells.corners.ravel(), corner_mass, len(cells.positions)), dtype=float),
         follow=follow(cells, positions),
         holds=holds(cells, positions, triangles, mask),

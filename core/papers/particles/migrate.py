@@ -5,13 +5,11 @@ A particle rests on a feature, at the mean of its points. Where it stays costs i
     sum over the others of its own body 1 / d^2  -  2 sum over those of the other body 1 / d^2
 
 and it goes to the cheapest of its feature and the neighbouring ones. The text draws and repels alike, then says that
-drawing should be twice as strong: that is the 2.
+drawing should be twice as strong: that is the 2, the default of `MethodOptions.particle_attraction`.
 """
 
 from ...jit import kernel
 
-#: How much stronger the other body draws than the own one repels.
-ATTRACTION = 2.0
 #: A body's particles have come to rest when fewer than this many of a pair's move in a round.
 FEW = 4
 MOST_ROUNDS = 10
@@ -36,8 +34,11 @@ def place(x, graph, feature):
 
 
 @kernel
-def cost(px, py, pz, places, first, last, me, other_first, other_last, least2):
-    """What it costs the particle `me` to be at p: rows first .. last - 1 of `places` [m] are its own body's."""
+def cost(px, py, pz, places, first, last, me, other_first, other_last, attraction, least2):
+    """What it costs the particle `me` to be at p: rows first .. last - 1 of `places` [m] are its own body's.
+
+    `attraction`: how much stronger the other body draws than the own one repels.
+    """
     total = 0.0
     for k in range(first, last):
         if k != me:
@@ -45,12 +46,12 @@ def cost(px, py, pz, places, first, last, me, other_first, other_last, least2):
             total += 1.0 / max(dx * dx + dy * dy + dz * dz, least2)
     for k in range(other_first, other_last):
         dx, dy, dz = places[k, 0] - px, places[k, 1] - py, places[k, 2] - pz
-        total -= ATTRACTION / max(dx * dx + dy * dy + dz * dz, least2)
+        total -= attraction / max(dx * dx + dy * dy + dz * dz, least2)
     return total
 
 
 @kernel
-def migrate(x, graph, start, middle, end, size, features, places):
+def migrate(x, graph, start, middle, end, size, attraction, features, places):
     """Move the particles of one pair of bodies until they rest; returns the number of rounds.
 
     Rows start .. middle - 1 of `features` are of the first body, middle .. end - 1 of the second. `places`: scratch,
@@ -68,10 +69,10 @@ def migrate(x, graph, start, middle, end, size, features, places):
             here = features[k]
             best = here
             px, py, pz = places[k, 0], places[k, 1], places[k, 2]
-            least = cost(px, py, pz, places, first, last, k, other_first, other_last, least2)
+            least = cost(px, py, pz, places, first, last, k, other_first, other_last, attraction, least2)
             for q in range(graph.neighbour_start[here], graph.neighbour_start[here + 1]):
                 qx, qy, qz = place(x, graph, graph.neighbour[q])
-                there = cost(qx, qy, qz, places, first, last, k, other_first, other_last, least2)
+                there = cost(qx, qy, qz, places, first, last, k, other_first, other_last, attraction, least2)
                 if there < least:
                     best, least = graph.neighbour[q], there
                     px, py, pz = qx, qy, qz

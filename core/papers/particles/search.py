@@ -18,15 +18,12 @@ from ...bodies.rigid.motion import set_matrices
 from ...contact.narrow_phase.separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shapes
 from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
+from ...options import DEFAULTS, MethodOptions
 from .feature_tests import NUMBERS, features_meet, set_numbers, set_side
 from .graph import feature_graph
 from .inside import vertices_inside
 from .migrate import migrate
 
-#: Skin thickness as a share of the radius of a body at rest: 0.5 for a radius of 3.
-SKIN = 0.5 / 3.0
-#: Vertices per particle.
-VERTICES_PER_PARTICLE = 8
 #: Of points of two solids nearer than this share of the smaller radius one is kept.
 SAME_POINT = 1e-3
 #: Seed of the places where particles start; with it the numbers of the two bodies.
@@ -49,12 +46,13 @@ class Hits(NamedTuple):
 class ParticleSearch:
     """Finds the hits among the moving bodies of a model.
 
-    `features`: where the particles are, pair by pair; `radius` of each body at rest [m]; `hits`, of which the first
-    `count` rows are valid.
+    `features`: where the particles are, pair by pair; `radius` of each body at rest [m]; `skin`: thickness as a share
+    of it; `hits`, of which the first `count` rows are valid.
     """
 
-    def __init__(self, model: Model, vertices_per_particle: int = VERTICES_PER_PARTICLE) -> None:
+    def __init__(self, model: Model, options: MethodOptions = DEFAULTS) -> None:
         self._model = model
+        self.skin, self._attraction = options.particle_skin, options.particle_attraction
         self._graph = feature_graph(model)
         self._convex = _convex_bodies(model)
         self._shapes: ConvexShapes = convex_shapes(model)
@@ -63,7 +61,7 @@ class ParticleSearch:
         self._matrices = np.zeros((model.rigid_count, 3, 3))
         self._apart = _glued_pairs(model) | _ignored_pairs(model)  # pairs that do not touch
         self.radius = _radii(model)
-        self._start = _particle_starts(model, self._graph.vertex_feature, vertices_per_particle)
+        self._start = _particle_starts(model, self._graph.vertex_feature, options.particles_per_vertex)
         self.features = self.start_features()
         self._places = np.zeros((len(self.features), 3))
         self.hits = Hits.room(256)
@@ -103,15 +101,16 @@ class ParticleSearch:
             for b in range(a + 1, bodies):
                 row = pair
                 pair += b < skins
-                skin = 0.5 * SKIN * (self.radius[a] + self.radius[b]) if b < skins else 0.0
+                skin = 0.5 * self.skin * (self.radius[a] + self.radius[b]) if b < skins else 0.0
                 apart = float(np.linalg.norm(centre[a] - centre[b]))
                 if apart > radius[a] + radius[b] + 2.0 * skin or (a, b) in self._apart:
                     continue
                 if b < skins:
                     start, middle, end = (int(k) for k in self._start[row])
                     self.rounds += migrate(
-                        x, self._graph, start, middle, end, self.radius[a], self.features, self._places
-                    )
+                        x, self._graph, start, middle, end, self.radius[a], self._attraction, self.features,
+                        self._places,
+                    )  # fmt: skip
                     count = compare(x, self._graph, start, middle, end, skin, self.features, self._places, count, *hits)
                 elif a >= skins and self._shapes.simple[a - skins] and self._shapes.simple[b - skins]:
                     count = solids_meet(
@@ -162,10 +161,11 @@ def _radii(model: Model) -> FloatArray:
     return 0.5 * size.max(axis=1)
 
 
-def _particle_starts(model: Model, vertex_feature: IntArray, per_particle: int) -> IntArray:
+def _particle_starts(model: Model, vertex_feature: IntArray, per_vertex: float) -> IntArray:
     """First, middle and end row of each pair of skins: particles of the first body, then of the second."""
     own = model.point_body[: model.vertex_count][vertex_feature >= 0]
-    count = np.maximum(np.bincount(own, minlength=model.membrane_count) // per_particle, 1)
+    vertices = np.bincount(own, minlength=model.membrane_count)
+    count = np.maximum((per_vertex * vertices).astype(np.int32), 1)
     rows, total = [], 0
     for a, b in pairs_of(model.membrane_count):
         rows.append((total, total + count[a], total + count[a] + count[b]))

@@ -75,7 +75,9 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
     block_start = vertex_blocks(body_start)
     edges = model.edges._replace(points=place[model.edges.points])
     hinges = model.hinges._replace(points=place[model.hinges.points])
-    tetrahedra = model.tetrahedra._replace(points=place[model.tetrahedra.points])
+    cells = model.tetrahedra
+    is_rigid = model.rigid_volumes[model.point_body[cells.points[:, 0]]]
+    tetrahedra = cells._replace(points=place[cells.points], stiffness=np.where(is_rigid, np.inf, cells.stiffness))
     skins = [closed_surface(model, body) for body in range(model.membrane_count) if model.has_gas(body)]
     triangles = place[np.concatenate([np.zeros((0, 3), np.int32), *skins])]
     triangle_order = schedule(triangles, block_start, count)
