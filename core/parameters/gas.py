@@ -46,7 +46,7 @@ _gas = partial(Parameter, bodies=SKINS, is_animated=True, is_material=True, grou
 #: What is simulated of a body, which the drawn mesh then follows.
 SIMULATION_MESHES: tuple[Choice, ...] = (
     ("DRAWN", "As Drawn", "The drawn mesh itself, which must be closed; its shortest edges set the pace", "NONE", 0),
-    ("AUTO", "Automatic", "The drawn mesh where that is as fast, else an even one", "NONE", 1),
+    ("AUTO", "Automatic", "The drawn mesh where that is closed, as fast and not coarse; else an even one", "NONE", 1),
     ("EVEN", "Even", "An even closed mesh around what is drawn, whatever that is like", "NONE", 2),
     ("CUSTOM", "Custom", "The mesh of another object, as a cage around what is drawn", "NONE", 3),
 )
@@ -73,7 +73,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         label="Simulation Mesh",
         tooltip="What is simulated of a body, which the drawn mesh then follows",
         bodies=FOLLOWING,
-        default="DRAWN",
+        default="AUTO",
         choices=SIMULATION_MESHES,
         is_captured=False,
         group="BODY",
