@@ -58,6 +58,7 @@ class Body:
     weak: tuple[IntArray, FloatArray] | None = None  # vertices that tear more easily, and their weights
     pressed: tuple[IntArray, FloatArray] | None = None  # vertices that the gas presses on, and their weights
     drawn: simulation_mesh.Drawn | None = None  # that follows an even mesh, of which all above is
+    exact: IntArray | None = None  # of the drawn vertices that follow, those that the animation places
 
     @property
     def drawn_positions(self) -> FloatArray:
@@ -67,6 +68,21 @@ class Body:
     def seen(self, positions: FloatArray) -> FloatArray:
         """Where the drawn vertices are for simulated ones at `positions` [m]."""
         return positions if self.drawn is None else self.drawn.follower.positions(positions)
+
+    def led(self, drawn_positions: FloatArray, vertices: IntArray | None = None) -> FloatArray:
+        """Where the animation has what is simulated, or some vertices of it, for drawn vertices at positions [m]."""
+        if self.drawn is None:
+            return drawn_positions if vertices is None else drawn_positions[vertices]
+        return self.drawn.inverse.positions(drawn_positions, vertices)
+
+    def torn(self, triangles: BoolArray) -> BoolArray:
+        """Which drawn triangles are torn, for those that are simulated."""
+        return triangles if self.drawn is None else self.drawn.torn(triangles)
+
+    @property
+    def drawn_triangles(self) -> IntArray:
+        """Triangles of the drawn mesh."""
+        return self.triangles if self.drawn is None else self.drawn.triangles
 
     def covered(self, values: dict[str, Any]) -> dict[str, Any]:
         """Settings with a thickness that covers how far drawn vertices stand out of what is simulated."""
@@ -354,7 +370,6 @@ def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.De
     bodies.check_size(obj.name, positions)
     if not bodies.is_as_drawn(obj):  # else it has been looked at
         bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh)
-    pinned, pulled = goals.read(obj)
     target = settings.attach_to
     attached = mesh_io.group_vertices(obj, "" if target is None else settings.attach_group)
     kind = settings.body_type
@@ -370,10 +385,13 @@ def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.De
         mesh_of, drawn = even
         positions, triangles = mesh_of.positions, mesh_of.triangles
         pressed = None if pressed is None else drawn.values(*pressed)
-        weak = None  # it does not tear
+        weak = None if weak is None else drawn.values(*weak)
+        attached = drawn.vertices(attached)
+    pinned, pulled = goals.read(obj, drawn)
+    exact = None if drawn is None else goals.read(obj)[0]
     found = Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,
-        weak, pressed, drawn,
+        weak, pressed, drawn, exact,
     )  # fmt: skip
     found.settings = found.covered(values)
     return found

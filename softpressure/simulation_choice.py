@@ -3,29 +3,15 @@
 import bpy
 
 from ..core.parameters.scene import DETAIL
-from . import session, stages
+from . import session
 
 #: Fewest vertices of an even mesh.
 _LEAST = 20
 
 
-def reason_against(obj: bpy.types.Object) -> str:
-    """Why a soft body cannot follow an even mesh yet; empty if it can. End of a sentence."""
-    settings = obj.softpressure
-    reasons = (
-        (settings.body_type != "MEMBRANE", "only skins have even meshes"),
-        (bool(settings.pin_group), "it has pins"),
-        (bool(settings.goal_group), "it has goals"),
-        (settings.attach_to is not None, "it is attached"),
-        (settings.tear_strain > 0.0, "it may tear"),
-        (stages.may_be_held(obj), "it follows its own animation for a while"),
-    )
-    return next((text for holds, text in reasons if holds), "")
-
-
 def may_be_even(obj: bpy.types.Object) -> bool:
     """Whether an even mesh of a soft body is asked for, or may be; then the drawn one need not be closed."""
-    return obj.softpressure.simulation_mesh != "DRAWN" and not reason_against(obj)
+    return obj.softpressure.simulation_mesh != "DRAWN" and obj.softpressure.body_type == "MEMBRANE"
 
 
 def vertex_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
@@ -36,10 +22,8 @@ def vertex_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
 def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """What a body simulates: `Simulates 1,012 even vertices for 2,903 drawn`; empty for what is simulated as drawn."""
     settings, mesh = obj.softpressure, obj.data
-    if settings.kind != "SOFT" or settings.simulation_mesh == "DRAWN" or settings.body_type != "MEMBRANE":
+    if settings.kind != "SOFT" or not may_be_even(obj):
         return ""
-    if reason := reason_against(obj):
-        return f"Simulates what is drawn, as {reason}"
     start = session.of(scene).start
     body = next((each for each in start.bodies if each.object_uid == obj.session_uid), None) if start else None
     if body is None:

@@ -6,7 +6,18 @@ from functools import lru_cache
 import bpy
 import numpy as np
 
-from ..core import EvenMesh, Follower, MeshError, check_closed_surface, even_mesh
+from ..core import (
+    DrawnTriangles,
+    EvenMesh,
+    Follower,
+    InverseFollower,
+    MeshError,
+    carried_vertices,
+    carried_weights,
+    check_closed_surface,
+    even_mesh,
+)
+from ..core.model import BoolArray
 from .mesh_io import FloatArray, IntArray
 from .simulation_choice import may_be_even, vertex_count
 
@@ -22,12 +33,15 @@ _COVERED = 0.95
 _KEPT = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
     """A drawn mesh that follows an even one."""
 
+    even: EvenMesh
     follower: Follower
+    inverse: InverseFollower  # where the even mesh is when the drawn one is animated
     positions: FloatArray  # at the start [m], shape (vertex_count, 3)
+    triangles: IntArray
     areas: FloatArray  # of its vertices [m^2]
     even_areas: FloatArray  # of the vertices of the even mesh [m^2]
     stand_off: float  # how far drawn vertices stand out of the even mesh, but for a twentieth of them [m]
@@ -35,11 +49,17 @@ class Drawn:
 
     def values(self, vertices: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
         """A vertex group carried over to the even mesh: vertices with a weight, ascending, and their weights."""
-        whole = np.zeros(len(self.positions))
-        whole[vertices] = weights
-        there = np.clip(self.follower.transfer(whole), 0.0, 1.0)
-        chosen = np.flatnonzero(there > 0.0)
-        return chosen.astype(np.int32), there[chosen]
+        return carried_weights(self.follower, self.even, vertices, weights)
+
+    def vertices(self, vertices: IntArray) -> IntArray:
+        """Chosen vertices carried over to the even mesh, ascending."""
+        return carried_vertices(self.follower, self.even, self.positions, vertices)
+
+    def torn(self, even_torn: BoolArray) -> BoolArray:
+        """Which drawn triangles are torn."""
+        if not even_torn.any():
+            return np.zeros(len(self.triangles), bool)
+        return _drawn_triangles(self).torn(even_torn)
 
     def forces(self, even_forces: FloatArray) -> FloatArray:
         """Forces on drawn vertices [N] from those on the even mesh: the same pressure on each area."""
@@ -75,7 +95,16 @@ def _made(position_bytes: bytes, triangle_bytes: bytes, count: int) -> tuple[Eve
     out = follower.offsets[:, 2]
     stand_off = float(np.quantile(np.where(out > 0.0, np.linalg.norm(follower.offsets, axis=1), 0.0), _COVERED))
     areas = _vertex_areas(positions, triangles)
-    return even, Drawn(follower, positions, areas, _vertex_areas(even.positions, even.triangles), stand_off, even.notes)
+    return even, Drawn(
+        even, follower, InverseFollower(even, positions), positions, triangles, areas,
+        _vertex_areas(even.positions, even.triangles), stand_off, even.notes,
+    )  # fmt: skip
+
+
+@lru_cache(_KEPT)
+def _drawn_triangles(drawn: Drawn) -> DrawnTriangles:
+    """What a torn even mesh tears of the drawn one: asked for in each frame."""
+    return DrawnTriangles(drawn.even, drawn.positions, drawn.triangles)
 
 
 def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Even simulation meshes in Blender: any mesh falls, is baked, saved, undone; what cannot follow yet is as drawn."""
+"""Even simulation meshes in Blender: any mesh falls, is baked, saved, undone."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from bpy_scene import (
 )
 from softpressure_ext.core.simulation_mesh.even import WRAPPED
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import simulation_choice
+from softpressure_ext.softpressure import simulation_choice, versions
 
 
 def add_monkey(**settings: Any) -> Any:
@@ -128,16 +128,6 @@ def test_count_and_detail_make_another_mesh_and_the_cache_out_of_date() -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_what_cannot_follow_yet_is_simulated_as_drawn_and_says_why() -> None:
-    obj = add_beast()
-    obj.vertex_groups.new(name="Feet").add([0, 1, 2], 1.0, "REPLACE")
-    obj.softpressure.pin_group = "Feet"
-    play(1, 2)
-    assert body().drawn is None and len(body().positions) == len(obj.data.vertices)
-    assert simulation_choice.text(bpy.context.scene, obj) == "Simulates what is drawn, as it has pins"
-
-
-@pytest.mark.usefixtures("falling")
 def test_automatic_takes_what_is_as_cheap() -> None:
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=0.5, location=(0, 0, 3))
     even = bpy.context.object
@@ -167,11 +157,26 @@ def test_a_group_of_pressure_goes_over() -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_bodies_of_earlier_files_are_as_drawn() -> None:
-    ball = add_ball()
+def test_new_bodies_are_automatic_and_those_of_earlier_files_as_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "ball.blend")
+    with monkeypatch.context() as patch:
+        patch.setattr(versions, "CURRENT", 3)
+        add_ball().softpressure.property_unset("simulation_mesh")
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ball = bpy.data.objects["Ball"]
+    assert ball.softpressure.simulation_mesh == "DRAWN"
+    assert bpy.context.scene.softpressure.defaults_version == versions.CURRENT
     frame(1)
-    assert ball.softpressure.simulation_mesh == "DRAWN" and body().drawn is None
-    assert simulation_choice.text(bpy.context.scene, ball) == ""
+    assert body().drawn is None and simulation_choice.text(bpy.context.scene, ball) == ""
+    bpy.ops.mesh.primitive_cube_add()
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert bpy.context.object.softpressure.simulation_mesh == "AUTO"
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert bpy.data.objects["Cube"].softpressure.simulation_mesh == "AUTO"
 
 
 def test_a_beast_falls_on_a_floor_and_lies_on_it() -> None:

@@ -40,12 +40,6 @@ def is_seen(x):
     return ~(deep[0] | deep[1])
 
 
-def bent(x, length):
-    """A mesh bent by 90 degrees over a length, about y, with the neutral plane z = 0."""
-    angle, radius = 0.5 * np.pi / length * x[:, 0], length / (0.5 * np.pi)
-    return np.stack([np.sin(angle) * (radius - x[:, 2]), x[:, 1], radius - np.cos(angle) * (radius - x[:, 2])], axis=1)
-
-
 def test_it_is_exact_at_rest(bound):
     mesh, even, follower = bound
     assert np.abs(follower.positions(even.positions) - mesh[0]).max() < 1e-14
@@ -61,7 +55,7 @@ def test_rigid_motion_is_followed_exactly(bound):
 def test_a_bend_is_followed_closely(bound, near):
     mesh, even, follower = bound
     length = np.ptp(mesh[0][:, 0])
-    away = np.linalg.norm(follower.positions(bent(even.positions, length)) - bent(mesh[0], length), axis=1)
+    away = np.linalg.norm(follower.positions(drawn.bent(even.positions, length)) - drawn.bent(mesh[0], length), axis=1)
     away = away[is_seen(mesh[0])] / drawn.size_of(mesh[0])
     assert np.quantile(away, 0.95) < near
     assert away.max() < 5.0 * near
