@@ -10,6 +10,7 @@ from .impulses.pulls import Handle, Pull
 from .model import Model
 from .options import MethodOptions
 from .reports import PairReport, StepReport
+from .simulation_mesh.bound import bound_mesh
 from .simulation_mesh.even import EvenMesh, even_mesh, even_mesh_slices
 from .simulation_mesh.follower import Follower
 from .simulation_mesh.groups import carried_vertices, carried_weights
@@ -45,6 +46,7 @@ __all__ = [
     "State",
     "StepReport",
     "World",
+    "bound_mesh",
     "carried_vertices",
     "carried_weights",
     "check_closed_surface",

@@ -3,15 +3,19 @@
 import bpy
 
 from ..core.parameters.scene import DETAIL
-from . import session
+from . import session, stages
 
 #: Fewest vertices of an even mesh.
 _LEAST = 20
 
 
-def may_be_even(obj: bpy.types.Object) -> bool:
-    """Whether an even mesh of a soft body is asked for, or may be; then the drawn one need not be closed."""
-    return obj.softpressure.simulation_mesh != "DRAWN" and obj.softpressure.body_type == "MEMBRANE"
+def may_be_even(obj: bpy.types.Object, body_type: str = "") -> bool:
+    """Whether an even mesh or a cage of a soft body is asked for, or may be; then the drawn one need not be closed.
+
+    `body_type`: empty for its present one.
+    """
+    settings = obj.softpressure
+    return settings.simulation_mesh != "DRAWN" and (body_type or settings.body_type) == "MEMBRANE"
 
 
 def vertex_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
@@ -26,11 +30,25 @@ def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
         return ""
     start = session.of(scene).start
     body = next((each for each in start.bodies if each.object_uid == obj.session_uid), None) if start else None
+    cage = settings.cage_object if settings.simulation_mesh == "CUSTOM" else None
+    if cage is not None and (body is None or body.drawn is not None):
+        drawn_count = len(mesh.vertices) if body is None else body.drawn.seen_count
+        return f"Simulates {len(cage.data.vertices):,} vertices of {cage.name} for {drawn_count:,} drawn"
     if body is None:
         return f"Simulates up to {vertex_count(scene, obj):,} even vertices for {len(mesh.vertices):,} drawn"
     if body.drawn is None:
         return f"Simulates the {len(mesh.vertices):,} drawn vertices, as that is as fast"
-    return f"Simulates {len(body.positions):,} even vertices for {len(mesh.vertices):,} drawn"
+    return f"Simulates {len(body.positions):,} even vertices for {body.drawn.seen_count:,} drawn"
+
+
+def unfollowed(obj: bpy.types.Object) -> str:
+    """A sentence on a modifier that shows what cannot follow a simulated mesh; empty if there is none."""
+    name = stages.first_repeating(obj) if may_be_even(obj) else ""
+    if not name:
+        return ""
+    return (
+        f"{obj.name}: what its modifier {name} shows is not simulated, as it has no vertices. Apply it to simulate all."
+    )
 
 
 def notes(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[str]:

@@ -133,12 +133,14 @@ def test_automatic_takes_what_is_as_cheap() -> None:
     even = bpy.context.object
     bpy.ops.mesh.primitive_cube_add(location=(3, 0, 3))
     cube = bpy.context.object
-    for obj in (even, cube):
+    bpy.ops.mesh.primitive_monkey_add(location=(-3, 0, 3))
+    monkey = bpy.context.object
+    for obj in (even, cube, monkey):
         obj.softpressure.simulation_mesh = "AUTO"
         obj.softpressure.kind = "SOFT"
     frame(1)
     found = {each.name: each.drawn is not None for each in this_session().start.bodies}
-    assert found == {even.name: False, cube.name: True}
+    assert found == {even.name: False, cube.name: False, monkey.name: True}
 
 
 @pytest.mark.usefixtures("falling")

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import shapes
 from contact_reference import inside
+from softpressure_ext.core.simulation_mesh.bound import bound_mesh
 from softpressure_ext.core.simulation_mesh.even import even_mesh
 from softpressure_ext.core.simulation_mesh.follower import Follower
 
@@ -116,3 +117,20 @@ def test_half_a_million_vertices_follow_with_the_same_bits_in_any_threads():
     follower.triangle, follower.weights = follower.triangle[many], follower.weights[many]
     follower.offsets = follower.offsets[many]
     assert np.array_equal(follower.positions(even.positions), whole[many])
+
+
+def test_any_closed_mesh_can_be_followed():
+    """A ball in a cage of few faces: exact at rest and turned, near the exact squash."""
+    ball, faces = drawn.uv_sphere()
+    cage, sides = shapes.icosphere(2)
+    cage = 1.3 * np.linalg.norm(ball - ball.mean(axis=0), axis=1).max() * cage + ball.mean(axis=0)
+    bound = bound_mesh(cage, sides, ball, faces)
+    follower = Follower(bound, ball)
+    turn, stretch = shapes.rotation((0.3, -1.0, 2.0), 2.2), np.array([1.1, 1.1, 0.8])
+    assert np.abs(follower.positions(cage) - ball).max() < 1e-14
+    assert np.abs(follower.positions(cage @ turn.T + 1.0) - (ball @ turn.T + 1.0)).max() < 1e-13
+    away = np.linalg.norm(follower.positions(cage * stretch) - ball * stretch, axis=1)
+    # offsets, of 0.3 radii, keep their length where the cage is stretched by up to a fifth
+    assert away.max() < 0.05 * drawn.size_of(ball)
+    heights = follower.transfer(ball[:, 2])
+    assert np.corrcoef(heights, cage[:, 2])[0, 1] > 0.99
