@@ -62,7 +62,6 @@ class Body:
     pressed: tuple[IntArray, FloatArray] | None = None  # vertices that the gas presses on, and their weights
     drawn: simulation_mesh.Drawn | None = None  # that follows an even mesh, of which all above is
     exact: IntArray | None = None  # of the drawn vertices that follow, those that the animation places
-    thin: float = 0.0  # its thickness where it is automatic [m], 0 for that of its edges
 
     @property
     def drawn_positions(self) -> FloatArray:
@@ -87,13 +86,6 @@ class Body:
     def drawn_triangles(self) -> IntArray:
         """Triangles of the drawn mesh."""
         return self.triangles if self.drawn is None else self.drawn.triangles
-
-    def covered(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Settings with a thickness that covers how far drawn vertices stand out of what is simulated."""
-        if "thickness" not in values:
-            return values
-        stand_off = 0.0 if self.drawn is None else self.drawn.stand_off
-        return values | {"thickness": max(values["thickness"] or self.thin, stand_off)}
 
 
 @dataclass(slots=True)
@@ -435,12 +427,12 @@ def _body(
         attached = drawn.vertices(attached)
     pinned, pulled = goals.read(obj, drawn)
     exact = None if drawn is None else goals.read(obj)[0]
-    found = Body(
+    if simulation_choice.may_be_even(obj):
+        values["thickness"] = simulation_mesh.thickness(values["thickness"], positions, triangles, drawn)
+    return Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,
-        weak, pressed, drawn, exact, simulation_mesh.thin(scene, obj, shape, drawn is not None),
+        weak, pressed, drawn, exact,
     )  # fmt: skip
-    found.settings = found.covered(values)
-    return found
 
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Solid:

@@ -36,7 +36,7 @@ def frame_input(
         names = tuple(
             name for name in parameters.animated(body.kind) if name in body.settings
         )  # that count in this run
-        values[number] = body.covered(values_of(settings, names, start.metres))
+        values[number] = values_of(settings, names, start.metres)
         if body.attached_uid:
             attached[number] = settings.is_attached
         is_held = not settings.is_active

@@ -18,6 +18,7 @@ from ..core import (
     carried_weights,
     check_closed_surface,
 )
+from ..core.bodies.assembly import AUTOMATIC_THICKNESS
 from ..core.model import BoolArray
 from . import kept_meshes, mesh_io, units
 from .mesh_io import FloatArray, IntArray
@@ -28,10 +29,8 @@ from .simulation_choice import may_be_even, vertex_count
 _DEARER = 1.2
 #: The shortest edge of an even mesh, in its mean length.
 _SHORTEST = 0.6
-#: Drawn meshes of less than this share of an even one's vertices have edges that are long for an automatic thickness.
-_COARSE = 0.25
-#: Thickness of a body whose edges say nothing of how far it may float, as a share of its size.
-_THIN = 1e-3
+#: Most automatic thickness as a share of the size: a cube of 2 m and eight vertices lies 2.5 mm over the floor.
+_THIN = 1.25e-3
 #: How many bodies that tear are kept in mind.
 _KEPT = 64
 
@@ -134,6 +133,16 @@ def followed(
     return mesh.positions, mesh.triangles, drawn
 
 
+def thickness(chosen: float, positions: FloatArray, triangles: IntArray, drawn: Drawn | None) -> float:
+    """Thickness [m] of what is simulated, at `positions` [m]: it covers how far drawn vertices stand out.
+
+    chosen: by the person; 0 for an automatic one, by the sides of the triangles, but small against the body.
+    """
+    sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
+    most = _THIN * float(np.ptp(positions, axis=0).max())
+    return max(chosen or min(AUTOMATIC_THICKNESS * float(sides.mean()), most), drawn.stand_off if drawn else 0.0)
+
+
 def _result(slices: Generator[float, None, kept_meshes.Kept]) -> kept_meshes.Kept:
     """What slices of work come to, all at once."""
     while True:
@@ -151,14 +160,6 @@ def _takes_even(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> 
         return False
     is_best = choice == "AUTO" and shape.is_as_drawn
     return not (is_best and _is_as_cheap(shape.own, shape.own_triangles, vertex_count(scene, obj)))
-
-
-def thin(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape, follows: bool) -> float:
-    """Thickness of a body where it is automatic [m]; 0 where it follows from the edges of the mesh."""
-    is_coarse = len(shape.own) < _COARSE * vertex_count(scene, obj)
-    if not follows and (obj.softpressure.simulation_mesh != "AUTO" or not is_coarse or not may_be_even(obj)):
-        return 0.0
-    return _THIN * float(np.ptp(shape.positions, axis=0).max())
 
 
 def _bound_to_cage(
@@ -195,7 +196,7 @@ def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
 
 
 def _is_as_cheap(positions: FloatArray, triangles: IntArray, count: int) -> bool:
-    """Whether to simulate a drawn mesh costs no more than an even one of so many vertices.
+    """Whether a drawn mesh can be simulated, and costs no more than an even one of so many vertices.
 
     Steps are as many as the shortest edges ask for.
     """

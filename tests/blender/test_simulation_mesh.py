@@ -133,14 +133,13 @@ def test_automatic_takes_what_is_as_cheap() -> None:
     even = bpy.context.object
     bpy.ops.mesh.primitive_cube_add(location=(3, 0, 3))
     cube = bpy.context.object
-    bpy.ops.mesh.primitive_monkey_add(location=(-3, 0, 3))
-    monkey = bpy.context.object
-    for obj in (even, cube, monkey):
-        obj.softpressure.simulation_mesh = "AUTO"
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=96, ring_count=48, location=(6, 0, 3))
+    fine = bpy.context.object
+    for obj in (even, cube, fine):
         obj.softpressure.kind = "SOFT"
     frame(1)
     found = {each.name: each.drawn is not None for each in this_session().start.bodies}
-    assert found == {even.name: False, cube.name: False, monkey.name: True}
+    assert found == {even.name: False, cube.name: False, fine.name: True}
 
 
 @pytest.mark.usefixtures("falling")
@@ -198,3 +197,37 @@ def test_a_beast_falls_on_a_floor_and_lies_on_it() -> None:
         lowest.append(shown(obj)[:, 2].min())
     # the thickness covers all but a twentieth of the drawn vertices
     assert min(lowest) > -0.01 and min(lowest) < 0.02
+
+
+def test_the_default_cube_lies_on_the_floor_as_does_a_fine_ball() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 40
+    bpy.ops.mesh.primitive_plane_add(size=10.0)
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1.02))
+    cube = bpy.context.object
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=48, ring_count=24, location=(3, 0, 1.02))
+    ball = bpy.context.object
+    for obj in (cube, ball):
+        obj.select_set(True)
+        obj.softpressure.bounciness = 0.0
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert {each.name: each.drawn is not None for each in this_session().start.bodies} == {
+        "Cube": False,
+        "Sphere": True,
+    }
+    for number in (34, 40):
+        frame(number)
+        assert abs(shown(cube)[:, 2].min()) < 0.003
+        assert abs(shown(ball)[:, 2].min()) < 0.003
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_thickness_that_covers_what_stands_out_is_kept() -> None:
+    obj = add_beast()
+    for chosen in (0.05, 1e-6, 0.0):
+        obj.softpressure.thickness = chosen
+        frame(1)
+        found, drawn_mesh = body().settings["thickness"], body().drawn
+        assert found == pytest.approx(max(drawn_mesh.stand_off, chosen)) and drawn_mesh.stand_off > 1e-3

@@ -131,11 +131,10 @@ def falling(monkeypatch: pytest.MonkeyPatch) -> type[FallingWorld]:
 
 
 def add_ball(name: str = "Ball", location: Any = (0, 0, 5), kind: str | None = "SOFT", **settings: Any) -> Any:
-    """A small sphere, as a soft body unless told otherwise; simulated as drawn, so that its vertices are known."""
+    """A small sphere, as a soft body unless told otherwise."""
     bpy.ops.mesh.primitive_uv_sphere_add(segments=8, ring_count=6, radius=0.5, location=location)
     obj = bpy.context.object
     obj.name = obj.data.name = name
-    obj.softpressure.simulation_mesh = "DRAWN"
     if kind:
         assert bpy.ops.softpressure.add_body(kind=kind) == {"FINISHED"}
         for setting, value in settings.items():
