@@ -10,8 +10,12 @@ from .impulses.pulls import Handle, Pull
 from .model import Model
 from .options import MethodOptions
 from .reports import PairReport, StepReport
+from .simulation_mesh.bound import bound_mesh
 from .simulation_mesh.even import EvenMesh, even_mesh, even_mesh_slices
 from .simulation_mesh.follower import Follower
+from .simulation_mesh.groups import carried_vertices, carried_weights
+from .simulation_mesh.inverse import InverseFollower
+from .simulation_mesh.torn import DrawnTriangles
 from .solvers.notes import Finding, Reason
 from .state import State
 from .topology import check_closed_surface
@@ -22,12 +26,14 @@ __all__ = [
     "CacheError",
     "Diagnostics",
     "DivergenceError",
+    "DrawnTriangles",
     "EvenMesh",
     "Field",
     "Finding",
     "Follower",
     "FrameInput",
     "Handle",
+    "InverseFollower",
     "MeshError",
     "MethodOptions",
     "Model",
@@ -40,6 +46,9 @@ __all__ = [
     "State",
     "StepReport",
     "World",
+    "bound_mesh",
+    "carried_vertices",
+    "carried_weights",
     "check_closed_surface",
     "even_mesh",
     "even_mesh_slices",

@@ -9,6 +9,7 @@ from .builder import ModelBuilder
 from .errors import SoftPressureError
 from .frame_input import FrameInput
 from .model import FloatArray, IntArray
+from .simulation_mesh.bound import bound_mesh
 from .simulation_mesh.even import even_mesh
 from .simulation_mesh.follower import Follower
 from .world import World
@@ -215,6 +216,7 @@ def _simulation_mesh(make: WorldMaker) -> None:
     positions, triangles = box(2)
     for some in (triangles, triangles[1:], triangles[:1]):
         Follower(even_mesh(positions, some, 50), positions)
+    bound_mesh(*box(1), positions, triangles)
     ends = np.concatenate([positions, positions + (0.6, 0.3, 0.2)])
     even = even_mesh(ends, np.concatenate([triangles, triangles + len(positions)]), 100)
     Follower(even, ends).positions(even.positions)

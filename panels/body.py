@@ -79,6 +79,8 @@ class Body:
             for parameter in group:
                 if parameters.counts(parameter, rows, settings) and _is_offered(context.scene, settings, parameter):
                     _draw(column, settings, parameter)
+                if parameter.name == "simulation_mesh" and settings.simulation_mesh == "CUSTOM":
+                    column.prop(settings, "cage_object")
         if settings.kind != "NONE":
             column.prop(settings, "collision_collection", text="Collides With")
         if settings.kind == "SOFT":
@@ -89,6 +91,9 @@ class Body:
                 layout.label(text=text, icon="MESH_ICOSPHERE")
             for text in simulation_choice.notes(context.scene, obj):
                 draw_text(layout, context, text, "INFO")
+            if not problem and (text := simulation_choice.unfollowed(obj)):
+                draw_text(layout, context, text, "INFO")
+                draw_fixes(layout, obj.name, ("APPLY_MODIFIER",))
             # always there, so that nothing below moves under the mouse when the first frame is simulated
             for text in filter(None, (status.puff_text(context.scene, obj), status.gauge_text(context.scene, obj))):
                 layout.label(text=text, icon="INFO")
@@ -109,6 +114,8 @@ def _draw_flat(layout: Layout, context: Context) -> None:
 
 def _is_offered(scene: bpy.types.Scene, settings: Any, parameter: parameters.Parameter) -> bool:
     """Whether the scene's method reads a setting, or refuses the body for it."""
+    if parameter.name == "simulation_vertices" and settings.simulation_mesh in {"DRAWN", "CUSTOM"}:
+        return False
     is_read = parameters.is_read_by(parameter, scene.softpressure.solver)
     return is_read or getattr(settings, parameter.name) != parameter.default
 

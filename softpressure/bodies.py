@@ -23,6 +23,7 @@ from . import (
     rotations,
     session,
     simulation_choice,
+    stages,
     versions,
 )
 from .blender_types import Mesh
@@ -165,7 +166,8 @@ def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
     mirrored = bool(np.linalg.det(scales) < 0.0)
     closing = closing_modifier(obj)
     made_of = [kind, body_type or obj.softpressure.body_type, obj.softpressure.rigid_shape, bool(obj.modifiers)]
-    made_of += [kind == "SOFT" and simulation_choice.may_be_even(obj)]
+    made_of += [kind == "SOFT" and simulation_choice.may_be_even(obj, body_type)]
+    made_of += [_is_thick_as_seen(obj), stages.first_repeating(obj)]
     made_of += [node_trees.mesh_maker(obj)]
     name = fingerprint.of_arrays([fingerprint.of_mesh(obj), obj.name, size, mirrored, closing, *made_of])
     if obj.session_uid not in session.verdicts or session.verdicts[obj.session_uid][0] != name:
@@ -192,7 +194,7 @@ def _check_shape(obj: bpy.types.Object, kind: str, body_type: str) -> None:
     if maker:
         raise MeshError(
             f"{obj.name}: its mesh comes from the node tree of the modifier {maker}, which would not see the "
-            "simulation. Apply the modifier, or add a cage, which keeps it."
+            "simulation. Apply the modifier."
         )
     matrix = mesh_io.world_matrix(obj)
     local = mesh_io.read_local(mesh)
@@ -245,9 +247,15 @@ def suited_type(obj: bpy.types.Object) -> str:
     if obj.type != "MESH" or obj.mode == "EDIT" or settings.is_property_set("body_type") or not len(mesh.edges):
         return chosen
     local = mesh_io.read_local(mesh)
-    if len(mesh.polygons) and not is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), local)):
+    if len(mesh.polygons) and not is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), _as_seen(obj, local))):
         return chosen
     return "LOOP" if len(np.unique(mesh_io.read_outline(mesh))) == len(mesh.vertices) else "TRUSS"
+
+
+def _as_seen(obj: bpy.types.Object, local: mesh_io.Float32Array) -> mesh_io.Float32Array:
+    """Local vertices of an object with its modifiers, as far as it is evaluated; else `local`."""
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()) if obj.modifiers else obj
+    return mesh_io.read_local(evaluated.data) if obj.modifiers and evaluated.is_evaluated else local
 
 
 def check_surface_of(
@@ -270,20 +278,30 @@ def check_surface_of(
     if flat_shape.is_flat_body(body_type, positions):
         (check_loop if body_type == "LOOP" else outline_of)(obj.name, positions, mesh_io.read_outline(mesh))
         return
-    is_asked = obj.softpressure.simulation_mesh == "EVEN"
-    if body_type == "MEMBRANE" and simulation_choice.may_be_even(obj) and (is_asked or not is_flat(positions)):
+    follows = kind == "SOFT" and simulation_choice.may_be_even(obj, body_type)
+    if follows and (_is_thick_as_seen(obj) or not is_flat(positions)):
         if not np.isfinite(positions).all() or not len(triangles):
             check_surface(obj.name, positions, triangles)
-        return  # whatever it is like: an even mesh is made of it
+        if not stages.first_repeating(obj):
+            return  # whatever it is like: an even mesh is made of it
     try:
         check_closed_surface(obj.name, positions, triangles)
     except MeshError as error:
+        if follows and (name := stages.first_repeating(obj)):
+            raise MeshError(
+                f"{obj.name}: what its modifier {name} shows has no vertices, so it cannot follow. Apply the modifier."
+            ) from None
         if len(mesh_io.read_outline(mesh)) and is_flat(positions):
             raise MeshError(f"{obj.name}: is flat. Choose the type Flat Outline (with gas) or Lattice.") from None
         closing = closing_modifier(obj)
         if closing and "open edges" in str(error):
             raise MeshError(f"{error} The modifier {closing} follows the simulation: apply it first.") from None
         raise
+
+
+def _is_thick_as_seen(obj: bpy.types.Object) -> bool:
+    """Whether a flat mesh is simulated as one that is not: modifiers make it so, or it is asked for."""
+    return obj.softpressure.simulation_mesh in {"EVEN", "CUSTOM"} or stages.has_more_than_drawn(obj)
 
 
 def check_size(name: str, positions: mesh_io.FloatArray) -> None:

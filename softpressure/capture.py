@@ -3,6 +3,7 @@
 Only world matrices are in Blender units: they place the positions that the cache keeps, which are in Blender units.
 """
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +24,9 @@ from . import (
     loading,
     mesh_io,
     rigid_shape,
+    seen_shape,
     session,
+    simulation_choice,
     simulation_mesh,
     taking_part,
     time_mapping,
@@ -58,6 +61,7 @@ class Body:
     weak: tuple[IntArray, FloatArray] | None = None  # vertices that tear more easily, and their weights
     pressed: tuple[IntArray, FloatArray] | None = None  # vertices that the gas presses on, and their weights
     drawn: simulation_mesh.Drawn | None = None  # that follows an even mesh, of which all above is
+    exact: IntArray | None = None  # of the drawn vertices that follow, those that the animation places
 
     @property
     def drawn_positions(self) -> FloatArray:
@@ -68,11 +72,20 @@ class Body:
         """Where the drawn vertices are for simulated ones at `positions` [m]."""
         return positions if self.drawn is None else self.drawn.follower.positions(positions)
 
-    def covered(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Settings with a thickness that covers how far drawn vertices stand out of what is simulated."""
-        if self.drawn is None or "thickness" not in values:
-            return values
-        return values | {"thickness": max(values["thickness"], self.drawn.stand_off)}
+    def led(self, drawn_positions: FloatArray, vertices: IntArray | None = None) -> FloatArray:
+        """Where the animation has what is simulated, or some vertices of it, for drawn vertices at positions [m]."""
+        if self.drawn is None:
+            return drawn_positions if vertices is None else drawn_positions[vertices]
+        return self.drawn.inverse.positions(drawn_positions, vertices)
+
+    def torn(self, triangles: BoolArray) -> BoolArray:
+        """Which drawn triangles are torn, for those that are simulated."""
+        return triangles if self.drawn is None else self.drawn.torn(triangles)
+
+    @property
+    def drawn_triangles(self) -> IntArray:
+        """Triangles of the drawn mesh."""
+        return self.triangles if self.drawn is None else self.drawn.triangles
 
 
 @dataclass(slots=True)
@@ -218,16 +231,16 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
     found = Start([], [], [], metres=units.metres_per_unit(scene))
     known = taking_part.static_problems(scene)
     refused = {}
-    for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
-        if obj.session_uid in known:
-            continue
+    objects = [each for each in session.objects(scene, "SOFT", "RIGID", "COLLIDER") if each.session_uid not in known]
+    seen = _seen(objects, depsgraph, found.metres)
+    for obj in objects:
         try:
             if obj.softpressure.kind == "COLLIDER":
                 found.obstacles.append(_obstacle(obj, depsgraph, found.metres))
             elif obj.softpressure.kind == "RIGID":
                 found.solids.append(_solid(obj, depsgraph, found.metres))
             else:
-                found.bodies.append(_body(scene, obj, depsgraph, found.metres))
+                found.bodies.append(_body(scene, obj, seen, depsgraph, found.metres))
         except SoftPressureError as error:
             refused[obj.session_uid] = str(error)
         accepted = touching.accepted(obj)
@@ -340,21 +353,61 @@ def evaluated_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.t
     return evaluated
 
 
-def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Body:
-    settings = obj.softpressure
+def missing_meshes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> list[simulation_mesh.Wanted]:
+    """The even meshes that `start` would make, for who makes them in slices before it. Meshes must show the input."""
+    metres, known, found = units.metres_per_unit(scene), taking_part.static_problems(scene), []
+    objects = [obj for obj in session.objects(scene, "SOFT") if obj.session_uid not in known]
+    objects = [obj for obj in objects if simulation_choice.may_be_even(obj)]
+    seen = _seen(objects, depsgraph, metres)
+    for obj in objects:
+        with contextlib.suppress(SoftPressureError):  # `start` says so
+            shape = _drawn_of(obj, seen, depsgraph, metres)[1]
+            wanted = simulation_mesh.wanted(scene, obj, shape)
+            found += [] if wanted is None else [wanted]
+    return found
+
+
+def _seen(
+    objects: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph, metres: float
+) -> dict[int, tuple[Float32Array, IntArray]]:
+    """What modifiers show of those of these objects that may follow another mesh."""
+    return seen_shape.read((obj for obj in objects if simulation_choice.may_be_even(obj)), depsgraph, metres)
+
+
+def _drawn_of(
+    obj: bpy.types.Object,
+    seen: dict[int, tuple[Float32Array, IntArray]],
+    depsgraph: bpy.types.Depsgraph,
+    metres: float,
+) -> tuple[bpy.types.Object, seen_shape.Shape]:
+    """A soft body evaluated, and its shape; raises `SoftPressureError` if that cannot be a body."""
     evaluated = evaluated_of(obj, depsgraph)
     mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
-    positions = mesh_io.to_world(matrix, mesh_io.read_local(mesh))
-    triangles = mesh_io.read_triangles(mesh, matrix)
-    if len(positions) != len(obj.data.vertices):
+    local, triangles = mesh_io.read_local(mesh), mesh_io.read_triangles(mesh, matrix)
+    if len(local) != len(obj.data.vertices):
         raise SoftPressureError(
-            f"{obj.name}: evaluates to {len(positions)} vertices instead of {len(obj.data.vertices)}. "
+            f"{obj.name}: evaluates to {len(local)} vertices instead of {len(obj.data.vertices)}. "
             "Apply what changes its topology, or move it behind the deforming modifiers."
         )
+    points, faces = seen.get(obj.session_uid, (local, triangles))
+    positions = mesh_io.to_world(matrix, points)
     bodies.check_size(obj.name, positions)
     if not bodies.is_as_drawn(obj):  # else it has been looked at
-        bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh)
-    pinned, pulled = goals.read(obj)
+        bodies.check_surface_of(obj, "SOFT", positions, faces, mesh)
+    return evaluated, seen_shape.shape_of(seen.get(obj.session_uid), local, triangles, matrix)
+
+
+def _body(
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    seen: dict[int, tuple[Float32Array, IntArray]],
+    depsgraph: bpy.types.Depsgraph,
+    metres: float,
+) -> Body:
+    settings = obj.softpressure
+    evaluated, shape = _drawn_of(obj, seen, depsgraph, metres)
+    mesh, triangles = evaluated.data, shape.own_triangles
+    positions = shape.world
     target = settings.attach_to
     attached = mesh_io.group_vertices(obj, "" if target is None else settings.attach_group)
     kind = settings.body_type
@@ -365,18 +418,21 @@ def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.De
     weak = mesh_io.group_weights(obj, settings.weak_group) if settings.weak_group and kind == "MEMBRANE" else None
     has_gas, group = kind in parameters.SKINS, settings.pressure_group
     pressed = mesh_io.group_weights(obj, group) if group and has_gas else None
-    drawn, even = None, None if outline is not None else simulation_mesh.even_of(scene, obj, positions, triangles)
+    drawn = None
+    even = None if outline is not None else simulation_mesh.followed(scene, obj, shape, depsgraph)
     if even is not None:
-        mesh_of, drawn = even
-        positions, triangles = mesh_of.positions, mesh_of.triangles
+        positions, triangles, drawn = even
         pressed = None if pressed is None else drawn.values(*pressed)
-        weak = None  # it does not tear
-    found = Body(
+        weak = None if weak is None else drawn.values(*weak)
+        attached = drawn.vertices(attached)
+    pinned, pulled = goals.read(obj, drawn)
+    exact = None if drawn is None else goals.read(obj)[0]
+    if simulation_choice.may_be_even(obj):
+        values["thickness"] = simulation_mesh.thickness(values["thickness"], positions, triangles, drawn)
+    return Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,
-        weak, pressed, drawn,
+        weak, pressed, drawn, exact,
     )  # fmt: skip
-    found.settings = found.covered(values)
-    return found
 
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Solid:

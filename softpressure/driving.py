@@ -6,11 +6,16 @@ import numpy as np
 from ..core import FrameInput, SoftPressureError, nrt, parameters
 from . import fields, hoses, mesh_io, rotations, units
 from .capture import Obstacle, Start, evaluated_of, values_of
-from .mesh_io import FloatArray
+from .mesh_io import FloatArray, IntArray
+
+#: By the number of a soft body whose drawn mesh follows another: vertices, and where [m] the animation has them.
+Placed = dict[int, tuple[IntArray | slice, FloatArray]]
 
 
-def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:
-    """Input at the end of this frame: given positions, animated values, fields."""
+def frame_input(
+    start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
+) -> tuple[FrameInput, Placed]:
+    """Input at the end of this frame: given positions, animated values, fields; and what is drawn as it is placed."""
     values: dict[int, dict[str, float]] = {}
     attached: dict[int, bool] = {}
     held: dict[int, FloatArray] = {}
@@ -20,6 +25,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
     pins: dict[int, FloatArray] = {}
     pulled: dict[int, FloatArray] = {}
     moved: dict[int, FloatArray] = {}
+    placed: Placed = {}
     for number, body in enumerate(start.bodies):
         evaluated = evaluated_of(objects[body.object_uid], depsgraph)
         settings = evaluated.softpressure
@@ -30,16 +36,18 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         names = tuple(
             name for name in parameters.animated(body.kind) if name in body.settings
         )  # that count in this run
-        values[number] = body.covered(values_of(settings, names, start.metres))
+        values[number] = values_of(settings, names, start.metres)
         if body.attached_uid:
             attached[number] = settings.is_attached
         is_held = not settings.is_active
         if is_held or len(body.pinned) or body.pulled is not None:
             matrix = units.to_metres(mesh_io.world_matrix(evaluated), start.metres)
             positions = mesh_io.to_world(matrix, mesh_io.read_local(evaluated.data))
-            pins |= {number: positions[body.pinned]} if len(body.pinned) else {}
-            pulled |= {number: positions[body.pulled.vertices]} if body.pulled is not None else {}
-            held |= {number: positions} if is_held else {}
+            pins |= {number: body.led(positions, body.pinned)} if len(body.pinned) else {}
+            pulled |= {number: body.led(positions, body.pulled.vertices)} if body.pulled is not None else {}
+            held |= {number: body.led(positions)} if is_held else {}
+            if body.exact is not None:
+                placed[number] = (slice(None), positions) if is_held else (body.exact, positions[body.exact])
     for number, solid in enumerate(start.solids, len(start.bodies)):
         evaluated = evaluated_of(objects[solid.object_uid], depsgraph)
         values[number] = values_of(evaluated.softpressure, parameters.animated("RIGID"), start.metres)
@@ -58,7 +66,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
     valves = {number: hoses.valve_of(objects.get(hose.object_uid), depsgraph) for number, (*_, hose) in links}
     scene = depsgraph.scene_eval
     acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph, start.metres)
-    return FrameInput(
+    given = FrameInput(
         gauge_pressure=pressures,
         pinned_positions=pins,
         goal_positions=pulled,
@@ -74,6 +82,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         valves=valves,
         **values_of(scene.softpressure, parameters.animated(parameters.SCENE), start.metres),
     )
+    return given, placed
 
 
 def _move(obstacle: Obstacle, evaluated: bpy.types.Object, metres: float) -> bool:

@@ -112,6 +112,7 @@ def of_model(scene: bpy.types.Scene) -> str:
         if own.kind == "SOFT":
             digest.add(own.body_type, getattr(own.attach_to, "session_uid", 0), own.goal_stiffness, own.goal_damping)
             digest.add(own.pin_group, own.attach_group, own.goal_group)
+            digest.add(getattr(own.cage_object, "session_uid", 0))
         _add_mesh(digest, obj)
     return digest.name()
 
@@ -147,6 +148,9 @@ def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
     # earlier versions stay valid
     others = [parameter.name for parameter in parameters.PARAMETERS if parameters.is_other(parameter)]
     if kind == "SOFT":
+        if obj.softpressure.simulation_mesh == "CUSTOM" and obj.softpressure.cage_object is not None:
+            _add_mesh(digest, obj.softpressure.cage_object)
+            _add_object(digest, obj.softpressure.cage_object)
         for parameter in parameters.groups("MEMBRANE")["FLUID"]:
             if (value := getattr(obj.softpressure, parameter.name)) != parameter.default:
                 digest.add(parameter.name, value)
@@ -295,7 +299,7 @@ def _add_object(digest: _Digest, obj: bpy.types.Object) -> None:
         _add_object(digest, obj.parent)
     for index, constraint in enumerate(each for each in obj.constraints if not hold.is_ours(each)):
         _add_values(digest, constraint, f'constraints["{constraint.name}"]', animated, index)
-    for index, modifier, is_shown in stages.input_modifiers(obj):
+    for index, modifier, is_shown in stages.shaping_modifiers(obj):
         digest.add(is_shown)
         _add_values(digest, modifier, f'modifiers["{modifier.name}"]', animated, index)
 

@@ -10,7 +10,7 @@ from mathutils.bvhtree import BVHTree
 from mathutils.geometry import area_tri
 
 from ..core import SoftPressureError
-from . import bodies, cages, flaws, live_key, mesh_io, node_trees, session
+from . import bodies, cages, flaws, live_key, mesh_io, node_trees, session, simulation_choice, stages
 from .blender_types import Mesh
 from .properties import VERTEX_COUNT
 
@@ -87,7 +87,8 @@ def _apply_keys(obj: bpy.types.Object) -> str:
 
 
 def _apply_modifier(obj: bpy.types.Object) -> str:
-    name = node_trees.mesh_maker(obj) or bodies.closing_modifier(obj)
+    unfollowed = stages.first_repeating(obj) if simulation_choice.may_be_even(obj) else ""
+    name = node_trees.mesh_maker(obj) or unfollowed or bodies.closing_modifier(obj)
     with bpy.context.temp_override(object=obj, active_object=obj):
         bpy.ops.object.modifier_apply(modifier=name)
     return f"modifier {name} applied"

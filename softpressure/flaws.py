@@ -10,7 +10,7 @@ from mathutils.bvhtree import BVHTree
 from mathutils.kdtree import KDTree
 
 from ..core.parameters import SKINS
-from . import bodies, fingerprint, mesh_io, node_trees, session, taking_part, touching, units
+from . import bodies, fingerprint, mesh_io, node_trees, session, simulation_choice, taking_part, touching, units
 from .blender_types import Mesh
 from .jobs import Work
 from .mesh_io import FloatArray, IntArray
@@ -57,9 +57,14 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         if sentence:
             found.append(Flaw(obj.name, sentence, fixes_for(obj)))
         elif not obj.softpressure.is_baked:
+            follows = obj.softpressure.kind == "SOFT" and simulation_choice.may_be_even(obj)
+            if follows and (sentence := simulation_choice.unfollowed(obj)):
+                found.append(Flaw(obj.name, sentence, ("APPLY_MODIFIER",), is_grave=False))
             positions, triangles = _shape(obj, metres)
             if len(triangles):
                 tree = trees[obj.name] = yield from _tree(positions, triangles, (number, len(objects), label))
+                if follows:
+                    continue  # its edges cost nothing, and its faces may cross
                 found += _slight(obj, positions, triangles, metres)
                 yield number + 0.7, len(objects), label
                 found += _crossings(obj, triangles, tree)
@@ -104,6 +109,8 @@ def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
             return ("APPLY_KEYS",)
     if kind == "SOFT" and node_trees.mesh_maker(obj):
         return ("APPLY_MODIFIER", "ADD_CAGE")
+    if kind == "SOFT" and simulation_choice.unfollowed(obj):
+        return ("APPLY_MODIFIER",)
     found = []
     if kind != "COLLIDER" and bodies.closing_modifier(obj):
         found.append("APPLY_MODIFIER")

@@ -160,7 +160,7 @@ class Live:
         yield from run(lambda: world.advance_frame(given))
         self.force = RATE * float(np.linalg.norm(world.pull_impulses[0])) if is_held else 0.0
         self.frame += 1
-        self._show(world, start, reading.matrices)
+        self._show(world, start, reading)
 
     def end(self) -> None:
         """Show what was shown before."""
@@ -301,9 +301,9 @@ class Live:
         graphs = [layer.depsgraph for layer in self.scene.view_layers if layer.depsgraph is not None]
         return next((graph for graph in graphs if taking_part.sees_bodies(self.scene, graph)), graphs[-1])
 
-    def _show(self, world: World, start: capture.Start, matrices: list[FloatArray]) -> None:
+    def _show(self, world: World, start: capture.Start, reading: stepping.Reading) -> None:
         """Show the present state of the world."""
-        positions, transforms = stepping.frame_of(world, start, matrices)
+        positions, transforms = stepping.frame_of(world, start, reading)
         counts = [len(each) for each in positions]
         here = session.of(self.scene)
         rows, forces = self._measure(world, start)
@@ -372,7 +372,7 @@ class Live:
         begin, along = np.asarray(origin, dtype=float) * start.metres, np.asarray(direction, dtype=float)
         hits = []
         for number, body in enumerate(start.bodies):
-            surface = world.positions(number), body.triangles
+            surface = body.seen(world.positions(number)), body.drawn_triangles
             if body.outline is not None:
                 surface = picking.fan(body.outline, surface[0])
             hits.append(picking.nearest(begin, along, *surface))

@@ -51,6 +51,7 @@ def pack(scene: DataBlock) -> None:
     if len(found[0]) > MOST_BYTES:
         here.fail(f"{scene.name}: its cache takes {len(found[0]) / 1e9:.1f} GB; at most 2 fit into a .blend. Bake it.")
         return
+    remove(scene)  # bytes that replace others end at their first zero
     scene[KEY] = found[0]
 
 

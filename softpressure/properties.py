@@ -56,6 +56,11 @@ def _can_hold(settings: Group, obj: bpy.types.Object) -> bool:
     return obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} and obj != settings.id_data
 
 
+def _can_be_cage(settings: Group, obj: bpy.types.Object) -> bool:
+    """Whether an object is offered as a cage."""
+    return obj.type == "MESH" and obj != settings.id_data
+
+
 class Declared:
     """The settings that `core/parameters/` declares."""
 
@@ -118,6 +123,13 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
         description="Rigid or soft body that the vertices of the attach group are glued to",
         type=bpy.types.Object,
         poll=_can_hold,
+        **SETTING,
+    )
+    cage_object: PointerProperty(
+        name="Cage",
+        description="Object whose closed mesh is simulated; the drawn mesh follows it. It takes no part itself",
+        type=bpy.types.Object,
+        poll=_can_be_cage,
         **SETTING,
     )
     attach_group: StringProperty(

@@ -9,23 +9,13 @@ from . import session, stages
 _LEAST = 20
 
 
-def reason_against(obj: bpy.types.Object) -> str:
-    """Why a soft body cannot follow an even mesh yet; empty if it can. End of a sentence."""
+def may_be_even(obj: bpy.types.Object, body_type: str = "") -> bool:
+    """Whether an even mesh or a cage of a soft body is asked for, or may be; then the drawn one need not be closed.
+
+    `body_type`: empty for its present one.
+    """
     settings = obj.softpressure
-    reasons = (
-        (settings.body_type != "MEMBRANE", "only skins have even meshes"),
-        (bool(settings.pin_group), "it has pins"),
-        (bool(settings.goal_group), "it has goals"),
-        (settings.attach_to is not None, "it is attached"),
-        (settings.tear_strain > 0.0, "it may tear"),
-        (stages.may_be_held(obj), "it follows its own animation for a while"),
-    )
-    return next((text for holds, text in reasons if holds), "")
-
-
-def may_be_even(obj: bpy.types.Object) -> bool:
-    """Whether an even mesh of a soft body is asked for, or may be; then the drawn one need not be closed."""
-    return obj.softpressure.simulation_mesh != "DRAWN" and not reason_against(obj)
+    return settings.simulation_mesh != "DRAWN" and (body_type or settings.body_type) == "MEMBRANE"
 
 
 def vertex_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
@@ -36,17 +26,29 @@ def vertex_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
 def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """What a body simulates: `Simulates 1,012 even vertices for 2,903 drawn`; empty for what is simulated as drawn."""
     settings, mesh = obj.softpressure, obj.data
-    if settings.kind != "SOFT" or settings.simulation_mesh == "DRAWN" or settings.body_type != "MEMBRANE":
+    if settings.kind != "SOFT" or not may_be_even(obj):
         return ""
-    if reason := reason_against(obj):
-        return f"Simulates what is drawn, as {reason}"
     start = session.of(scene).start
     body = next((each for each in start.bodies if each.object_uid == obj.session_uid), None) if start else None
+    cage = settings.cage_object if settings.simulation_mesh == "CUSTOM" else None
+    if cage is not None and (body is None or body.drawn is not None):
+        drawn_count = len(mesh.vertices) if body is None else body.drawn.seen_count
+        return f"Simulates {len(cage.data.vertices):,} vertices of {cage.name} for {drawn_count:,} drawn"
     if body is None:
         return f"Simulates up to {vertex_count(scene, obj):,} even vertices for {len(mesh.vertices):,} drawn"
     if body.drawn is None:
         return f"Simulates the {len(mesh.vertices):,} drawn vertices, as that is as fast"
-    return f"Simulates {len(body.positions):,} even vertices for {len(mesh.vertices):,} drawn"
+    return f"Simulates {len(body.positions):,} even vertices for {body.drawn.seen_count:,} drawn"
+
+
+def unfollowed(obj: bpy.types.Object) -> str:
+    """A sentence on a modifier that shows what cannot follow a simulated mesh; empty if there is none."""
+    name = stages.first_repeating(obj) if may_be_even(obj) else ""
+    if not name:
+        return ""
+    return (
+        f"{obj.name}: what its modifier {name} shows is not simulated, as it has no vertices. Apply it to simulate all."
+    )
 
 
 def notes(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[str]:

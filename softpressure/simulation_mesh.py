@@ -1,45 +1,68 @@
-"""Even meshes that soft bodies simulate, and how the drawn ones follow them."""
+"""Even meshes and cages that soft bodies simulate, and how the drawn ones follow them."""
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import bpy
 import numpy as np
 
-from ..core import EvenMesh, Follower, MeshError, check_closed_surface, even_mesh
+from ..core import (
+    DrawnTriangles,
+    EvenMesh,
+    Follower,
+    InverseFollower,
+    MeshError,
+    bound_mesh,
+    carried_vertices,
+    carried_weights,
+    check_closed_surface,
+)
+from ..core.bodies.assembly import AUTOMATIC_THICKNESS
+from ..core.model import BoolArray
+from . import kept_meshes, mesh_io, units
 from .mesh_io import FloatArray, IntArray
+from .seen_shape import Shape
 from .simulation_choice import may_be_even, vertex_count
 
 #: An even mesh is used where steps times vertices of the drawn one are more than this many times its own.
 _DEARER = 1.2
 #: The shortest edge of an even mesh, in its mean length.
 _SHORTEST = 0.6
-#: Drawn meshes of less than this share of the even one's vertices are too coarse to lie on a floor.
-_COARSE = 0.25
-#: Share of drawn vertices whose distance from the simulated surface the thickness covers.
-_COVERED = 0.95
-#: Even meshes that are kept, of shapes that were simulated last.
+#: Most automatic thickness as a share of the size: a cube of 2 m and eight vertices lies 2.5 mm over the floor.
+_THIN = 1.25e-3
+#: How many bodies that tear are kept in mind.
 _KEPT = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
     """A drawn mesh that follows an even one."""
 
+    even: EvenMesh
     follower: Follower
+    inverse: InverseFollower  # where the even mesh is when the drawn one is animated
     positions: FloatArray  # at the start [m], shape (vertex_count, 3)
+    triangles: IntArray
     areas: FloatArray  # of its vertices [m^2]
     even_areas: FloatArray  # of the vertices of the even mesh [m^2]
     stand_off: float  # how far drawn vertices stand out of the even mesh, but for a twentieth of them [m]
     notes: tuple[str, ...]  # what was done to the drawn mesh
+    seen_count: int  # vertices that are seen, with those that modifiers make
 
     def values(self, vertices: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
         """A vertex group carried over to the even mesh: vertices with a weight, ascending, and their weights."""
-        whole = np.zeros(len(self.positions))
-        whole[vertices] = weights
-        there = np.clip(self.follower.transfer(whole), 0.0, 1.0)
-        chosen = np.flatnonzero(there > 0.0)
-        return chosen.astype(np.int32), there[chosen]
+        return carried_weights(self.follower, self.even, vertices, weights)
+
+    def vertices(self, vertices: IntArray) -> IntArray:
+        """Chosen vertices carried over to the even mesh, ascending."""
+        return carried_vertices(self.follower, self.even, self.positions, vertices)
+
+    def torn(self, even_torn: BoolArray) -> BoolArray:
+        """Which drawn triangles are torn."""
+        if not even_torn.any():
+            return np.zeros(len(self.triangles), bool)
+        return _drawn_triangles(self).torn(even_torn)
 
     def forces(self, even_forces: FloatArray) -> FloatArray:
         """Forces on drawn vertices [N] from those on the even mesh: the same pressure on each area."""
@@ -47,35 +70,121 @@ class Drawn:
         return found
 
 
-def even_of(
-    scene: bpy.types.Scene, obj: bpy.types.Object, positions: FloatArray, triangles: IntArray
-) -> tuple[EvenMesh, Drawn] | None:
-    """The even mesh of a body whose drawn vertices are at `positions` [m], None where the drawn mesh is simulated.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An even mesh that is to be made."""
 
-    Raises `MeshError` where there is nothing to simulate.
-    """
-    if not may_be_even(obj):
+    object_uid: int
+    name: str
+    shape: Shape
+    count: int
+
+    def making(self) -> Generator[float, None, kept_meshes.Kept]:
+        """Make it in slices, without Blender's data; yields the share that is done. Raises `MeshError`."""
+        try:
+            return (yield from kept_meshes.making(self.shape, self.count))
+        except MeshError as error:
+            raise MeshError(f"{self.name}: {str(error).removeprefix('mesh: ')}") from error
+
+    def keep(self, obj: bpy.types.Object, kept: kept_meshes.Kept) -> None:
+        """Keep what was made with the file."""
+        kept_meshes.keep(obj, kept_meshes.key_of(self.shape, self.count), kept)
+
+
+def wanted(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Wanted | None:
+    """The even mesh that a body takes and that is not there yet; None if there is nothing to be made."""
+    if not _takes_even(scene, obj, shape):
         return None
     count = vertex_count(scene, obj)
-    if obj.softpressure.simulation_mesh == "AUTO" and _is_as_cheap(positions, triangles, count):
+    if kept_meshes.find(obj, kept_meshes.key_of(shape, count)) is not None:
         return None
-    try:
-        return _made(positions.tobytes(), triangles.tobytes(), count)
-    except MeshError as error:
-        raise MeshError(f"{obj.name}: {str(error).removeprefix('mesh: ')}") from error
+    return Wanted(obj.session_uid, obj.name, shape, count)
+
+
+def followed(
+    scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape, depsgraph: bpy.types.Depsgraph
+) -> tuple[FloatArray, IntArray, Drawn] | None:
+    """Positions [m] and triangles that a body simulates, and how the drawn mesh follows; None: it is simulated itself.
+
+    An even mesh that is not there is made at once. Raises `MeshError` where there is nothing to simulate.
+    """
+    if obj.softpressure.simulation_mesh == "CUSTOM" and may_be_even(obj):
+        kept_meshes.drop(obj)
+        mesh, stand_off = _bound_to_cage(scene, obj, shape, depsgraph)
+    elif _takes_even(scene, obj, shape):
+        missing = wanted(scene, obj, shape)
+        if missing is not None:
+            missing.keep(obj, _result(missing.making()))
+        key = kept_meshes.key_of(shape, vertex_count(scene, obj))
+        kept = kept_meshes.find(obj, key)
+        assert kept is not None
+        kept_meshes.store(obj, key, kept)
+        there = mesh_io.to_world(shape.placement, kept.even.positions)
+        mesh, stand_off = kept.even._replace(positions=there), kept.stand_off
+    else:
+        kept_meshes.drop(obj)
+        return None
+    own = shape.world
+    drawn = Drawn(
+        mesh, Follower(mesh, own), InverseFollower(mesh, own), own, shape.own_triangles,
+        _vertex_areas(own, shape.own_triangles), _vertex_areas(mesh.positions, mesh.triangles), stand_off, mesh.notes,
+        len(shape.positions),
+    )  # fmt: skip
+    return mesh.positions, mesh.triangles, drawn
+
+
+def thickness(chosen: float, positions: FloatArray, triangles: IntArray, drawn: Drawn | None) -> float:
+    """Thickness [m] of what is simulated, at `positions` [m]: it covers how far drawn vertices stand out.
+
+    chosen: by the person; 0 for an automatic one, by the sides of the triangles, but small against the body.
+    """
+    sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
+    most = _THIN * float(np.ptp(positions, axis=0).max())
+    return max(chosen or min(AUTOMATIC_THICKNESS * float(sides.mean()), most), drawn.stand_off if drawn else 0.0)
+
+
+def _result(slices: Generator[float, None, kept_meshes.Kept]) -> kept_meshes.Kept:
+    """What slices of work come to, all at once."""
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            found: kept_meshes.Kept = end.value
+            return found
+
+
+def _takes_even(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> bool:
+    """Whether a body simulates an even mesh."""
+    choice = obj.softpressure.simulation_mesh
+    if choice == "CUSTOM" or not may_be_even(obj):
+        return False
+    is_best = choice == "AUTO" and shape.is_as_drawn
+    return not (is_best and _is_as_cheap(shape.own, shape.own_triangles, vertex_count(scene, obj)))
+
+
+def _bound_to_cage(
+    scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape, depsgraph: bpy.types.Depsgraph
+) -> tuple[EvenMesh, float]:
+    """The mesh of a body's cage [m], to which its own vertices are bound, and how far what is seen stands out."""
+    cage = obj.softpressure.cage_object
+    evaluated = cage.evaluated_get(depsgraph)
+    source = evaluated if evaluated.is_evaluated else cage  # a hidden one is not evaluated
+    matrix = units.to_metres(mesh_io.world_matrix(source), units.metres_per_unit(scene))
+    positions = mesh_io.to_world(matrix, mesh_io.read_local(source.data))
+    triangles = mesh_io.read_triangles(source.data, matrix)
+    check_closed_surface(cage.name, positions, triangles)
+    seen = mesh_io.to_world(shape.placement, shape.positions)
+    mesh = bound_mesh(positions, triangles, seen, shape.triangles)
+    stand_off = kept_meshes.stand_off_of(mesh, seen)
+    if not shape.is_as_drawn:
+        mesh = bound_mesh(positions, triangles, shape.world, shape.own_triangles)
+    return mesh, stand_off
 
 
 @lru_cache(_KEPT)
-def _made(position_bytes: bytes, triangle_bytes: bytes, count: int) -> tuple[EvenMesh, Drawn]:
-    """The even mesh of these arrays: made once for each shape."""
-    positions = np.frombuffer(position_bytes).reshape(-1, 3)
-    triangles = np.frombuffer(triangle_bytes, np.int32).reshape(-1, 3)
-    even = even_mesh(positions, triangles, count)
-    follower = Follower(even, positions)
-    out = follower.offsets[:, 2]
-    stand_off = float(np.quantile(np.where(out > 0.0, np.linalg.norm(follower.offsets, axis=1), 0.0), _COVERED))
-    areas = _vertex_areas(positions, triangles)
-    return even, Drawn(follower, positions, areas, _vertex_areas(even.positions, even.triangles), stand_off, even.notes)
+def _drawn_triangles(drawn: Drawn) -> DrawnTriangles:
+    """What a torn even mesh tears of the drawn one: asked for in each frame."""
+    return DrawnTriangles(drawn.even, drawn.positions, drawn.triangles)
 
 
 def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
@@ -87,7 +196,7 @@ def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
 
 
 def _is_as_cheap(positions: FloatArray, triangles: IntArray, count: int) -> bool:
-    """Whether to simulate a drawn mesh costs no more than an even one of so many vertices, and meets others as well.
+    """Whether a drawn mesh can be simulated, and costs no more than an even one of so many vertices.
 
     Steps are as many as the shortest edges ask for.
     """
@@ -98,4 +207,4 @@ def _is_as_cheap(positions: FloatArray, triangles: IntArray, count: int) -> bool
     sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
     length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
     drawn, even = len(positions) / sides.min(), count / (_SHORTEST * length)
-    return bool(_COARSE * count <= len(positions) and drawn <= _DEARER * even)
+    return bool(drawn <= _DEARER * even)

@@ -2,7 +2,8 @@
 
 The live shape key comes before all modifiers. Deforming modifiers at the head of the stack (Armature, Lattice, ...)
 shape the input: the rest shape and the pins. They must not deform the output a second time, so they are off while it is
-shown. All others deform the output and are off while the input is read.
+shown. All others deform the output and are off while the input is read. What is seen of the body without simulation is
+what the whole stack makes of its own shape.
 """
 
 import json
@@ -23,6 +24,11 @@ PASSIVE = {
     *("COLLISION", "DATA_TRANSFER", "NORMAL_EDIT", "UV_PROJECT", "UV_WARP", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX"),
     *("VERTEX_WEIGHT_PROXIMITY", "WEIGHTED_NORMAL"),
 }
+#: Show parts of a mesh where it has no vertices, or what depends on more than its shape: it cannot follow.
+_REPEATING = {
+    *("ARRAY", "BUILD", "EXPLODE", "MESH_SEQUENCE_CACHE", "MIRROR", "OCEAN", "PARTICLE_INSTANCE", "SCREW"),
+    *("CLOTH", "DYNAMIC_PAINT", "FLUID", "PARTICLE_SYSTEM", "SOFT_BODY", "SURFACE"),
+}
 
 
 class Stage(Enum):
@@ -30,6 +36,7 @@ class Stage(Enum):
 
     REST = "as if there were no simulation"
     INPUT = "what the simulation starts from"
+    SEEN = "what is seen of it without simulation, but for what cannot follow"
     OUTPUT = "what it makes"
 
 
@@ -53,6 +60,49 @@ def input_modifiers(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.Modi
         yield index, modifier, own.get(modifier.name, (modifier.show_viewport, True))[0]
 
 
+def is_shown(obj: bpy.types.Object, modifier: bpy.types.Modifier) -> bool:
+    """Whether the user sees a modifier in the viewport."""
+    return _own_visibility(obj).get(modifier.name, (modifier.show_viewport, True))[0]
+
+
+def first_repeating(obj: bpy.types.Object) -> str:
+    """The name of the first visible modifier that shows what cannot follow drawn vertices; empty if there is none."""
+    found = (each for each in obj.modifiers if each.type in _REPEATING and is_shown(obj, each))
+    return next((each.name for each in found), "")
+
+
+def seen_count(obj: bpy.types.Object) -> int:
+    """How many modifiers at the head of the stack make what is seen of a body, but for what cannot follow."""
+    name = first_repeating(obj)
+    return obj.modifiers.find(name) if name else len(obj.modifiers)
+
+
+def shaping_modifiers(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.Modifier, bool]]:
+    """Position, modifier and the user's visibility, of those that shape what is simulated of a body.
+
+    Where the drawn mesh follows another one, these are also those that show more than its vertices.
+    """
+    found = list(input_modifiers(obj))
+    yield from found
+    if obj.softpressure.kind == "SOFT" and obj.softpressure.simulation_mesh != "DRAWN":
+        for index in range(len(found), seen_count(obj)):
+            yield index, obj.modifiers[index], is_shown(obj, obj.modifiers[index])
+
+
+def is_modified(obj: bpy.types.Object) -> bool:
+    """Whether modifiers show something else than the drawn vertices of a body that follows another mesh."""
+    input_count = sum(1 for _ in input_modifiers(obj))
+    return any(
+        is_on and index >= input_count and modifier.type not in PASSIVE
+        for index, modifier, is_on in shaping_modifiers(obj)
+    )
+
+
+def has_more_than_drawn(obj: bpy.types.Object) -> bool:
+    """Whether visible modifiers show more than the vertices of an object's mesh, whatever its kind."""
+    return any(is_shown(obj, each) and each.type not in _DEFORMING | PASSIVE for each in obj.modifiers)
+
+
 def show(obj: bpy.types.Object, stage: Stage) -> None:
     """Make the evaluated mesh of a soft body show this stage; writes only changes."""
     key = mesh_io.live_key(obj)
@@ -62,13 +112,16 @@ def show(obj: bpy.types.Object, stage: Stage) -> None:
     if not obj.modifiers:
         return
     own = _own_visibility(obj)
-    input_count = sum(1 for _ in input_modifiers(obj))
+    input_count, shown_count = sum(1 for _ in input_modifiers(obj)), seen_count(obj)
     hidden: dict[str, tuple[bool, bool]] = {}
     for index, modifier in enumerate(obj.modifiers):
         wanted = own.get(modifier.name, (modifier.show_viewport, modifier.show_render))
-        is_off = (stage is Stage.INPUT and index >= input_count) or (
-            stage is Stage.OUTPUT and index < input_count and modifier.type in _DEFORMING
-        )
+        is_off = {
+            Stage.REST: False,
+            Stage.INPUT: index >= input_count,
+            Stage.SEEN: index >= shown_count,
+            Stage.OUTPUT: index < input_count and modifier.type in _DEFORMING,
+        }[stage]
         if is_off and any(wanted):
             hidden[modifier.name] = wanted
             wanted = (False, False)

@@ -29,6 +29,7 @@ class Reading:
     frame: int
     given: FrameInput
     matrices: list[FloatArray]  # world from local (4, 4) of each soft body
+    placed: driving.Placed  # drawn vertices that follow their animation exactly
 
     @property
     def size(self) -> int:
@@ -36,14 +37,15 @@ class Reading:
         given = self.given
         moved = (given.pinned_positions, given.goal_positions, given.collider_positions, given.held, given.held_rigid)
         arrays = [*(array for each in moved for array in each.values()), *self.matrices]
+        arrays += [positions for _, positions in self.placed.values()]
         return sum(np.asarray(array).nbytes for array in arrays)
 
 
 def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, start: capture.Start, frame: int) -> Reading:
     """Read what drives a frame of a run from the scene, which is evaluated at it."""
     objects = {obj.session_uid: obj for obj in scene.objects}
-    given = driving.frame_input(start, objects, depsgraph)
-    return Reading(frame, given, capture.world_matrices(start, objects, depsgraph))
+    given, placed = driving.frame_input(start, objects, depsgraph)
+    return Reading(frame, given, capture.world_matrices(start, objects, depsgraph), placed)
 
 
 def resume(here: Session, values: capture.SceneValues) -> None:
@@ -67,7 +69,7 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
     diagnostics = world.diagnostics()
     measured = gauges.measure(world, diagnostics)
     asleep = gauges.keep_asleep(measured, here.gauges.get(cache.last_frame))
-    positions, matrices = frame_of(world, start, reading.matrices)
+    positions, matrices = frame_of(world, start, reading)
     forces = forces_of(world, start, asleep, cache) if cache.holds_forces else None
     with here.lock:
         if here.cache is not cache:
@@ -82,24 +84,28 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
         cache.append(reading.frame, positions, matrices, forces)
         for number, body in enumerate(start.bodies):
             if body.outline is None and body.settings["tear_strain"] > 0.0:
-                cache.note_torn(number, world.torn_triangles(number, body.triangles), reading.frame)
+                cache.note_torn(number, body.torn(world.torn_triangles(number, body.triangles)), reading.frame)
 
 
-def frame_of(
-    world: World, start: capture.Start, matrices: list[FloatArray]
-) -> tuple[list[FloatArray], list[FloatArray]]:
+def frame_of(world: World, start: capture.Start, reading: Reading) -> tuple[list[FloatArray], list[FloatArray]]:
     """What the cache keeps of a frame: positions and world matrices of every body, soft ones first, in Blender units.
 
-    A rigid body has no positions; its matrix says where it is. `matrices` are those of the soft bodies.
+    A rigid body has no positions; its matrix says where it is.
     """
-    positions = [start.in_units(body.seen(world.positions(number))) for number, body in enumerate(start.bodies)]
+    positions = []
+    for number, body in enumerate(start.bodies):
+        seen = body.seen(world.positions(number))
+        if number in reading.placed:
+            vertices, places = reading.placed[number]
+            seen[vertices] = places
+        positions.append(start.in_units(seen))
     positions += [np.empty((0, 3))] * len(start.solids)
     moved = []
     for number, solid in enumerate(start.solids):
         transform = world.rigid_transform(number)
         transform[:3, 3] = start.in_units(transform[:3, 3])
         moved.append(transform @ solid.matrix)
-    return positions, [*matrices, *moved]
+    return positions, [*reading.matrices, *moved]
 
 
 def forces_of(

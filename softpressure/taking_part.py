@@ -99,6 +99,7 @@ def check(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
                     f"{obj.name}: has no vertex group {group}. Choose an existing {what} group or clear the field."
                 )
         _check_attachment(scene, obj)
+        _check_cage(obj)
     _check_closed(obj)
 
 
@@ -134,6 +135,19 @@ def _check_parents(obj: bpy.types.Object) -> None:
                 f"Clear the parent (Alt P, Keep Transformation) and {remedy}."
             )
         parent = parent.parent
+
+
+def _check_cage(obj: bpy.types.Object) -> None:
+    """Raise if a soft body is to simulate a cage that is none."""
+    cage = obj.softpressure.cage_object
+    if obj.softpressure.simulation_mesh != "CUSTOM":
+        return
+    if cage is None or cage.type != "MESH":
+        raise MeshError(f"{obj.name}: has no cage to simulate. Choose one, or another simulation mesh.")
+    if cage.softpressure.kind != "NONE":
+        raise MeshError(f"{obj.name}: its cage {cage.name} is a body itself. Remove that body, or choose another cage.")
+    if cage.mode == "EDIT":
+        raise MeshError(f"{cage.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab).")
 
 
 def _check_attachment(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:

@@ -9,8 +9,8 @@ from . import session
 
 #: Version of the defaults that a scene's settings are left at. Raise it when one changes that a simulation depends on,
 #: and let `update` write what it was. 0: the method was IMPLICIT; 1, 2: it was AUTO. 0, 1: skins were slack as drawn,
-#: and gas had its pressure as drawn.
-CURRENT = 3
+#: and gas had its pressure as drawn. 0 to 3: what was drawn was simulated.
+CURRENT = 4
 #: Numbers that files hold of methods of earlier versions.
 _NUMBERS = {0: "IMPLICIT", 8: "AUTO"}
 #: Options of a property that holds a path which may begin with `//`, the folder of the file; before 4.5 any might.
@@ -33,6 +33,10 @@ def update(scene: bpy.types.Scene) -> None:
             for name, value in AS_DRAWN.items():
                 if not obj.softpressure.is_property_set(name):
                     setattr(obj.softpressure, name, value)
+    if settings.defaults_version < 4:
+        for obj in session.objects(scene, "SOFT"):
+            if not obj.softpressure.is_property_set("simulation_mesh"):
+                obj.softpressure.simulation_mesh = "DRAWN"
     if session.has_bodies(scene) and settings.defaults_version < 3:
         method = _stored_method(settings) or ("AUTO" if settings.defaults_version else "IMPLICIT")
         if method in EARLIER:

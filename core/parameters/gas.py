@@ -46,9 +46,12 @@ _gas = partial(Parameter, bodies=SKINS, is_animated=True, is_material=True, grou
 #: What is simulated of a body, which the drawn mesh then follows.
 SIMULATION_MESHES: tuple[Choice, ...] = (
     ("DRAWN", "As Drawn", "The drawn mesh itself, which must be closed; its shortest edges set the pace", "NONE", 0),
-    ("AUTO", "Automatic", "The drawn mesh where that is as fast, else an even one", "NONE", 1),
+    ("AUTO", "Automatic", "The drawn mesh where that is closed, as fast and not coarse; else an even one", "NONE", 1),
     ("EVEN", "Even", "An even closed mesh around what is drawn, whatever that is like", "NONE", 2),
+    ("CUSTOM", "Custom", "The mesh of another object, as a cage around what is drawn", "NONE", 3),
 )
+#: What can follow another mesh than the drawn one.
+FOLLOWING = ("MEMBRANE", "TRUSS", "SOLID")
 
 _mass = partial(Parameter, unit="kg", low=0.0, is_material=True, group="BODY")
 _fluid = partial(Parameter, bodies=("MEMBRANE",), low=0.0, is_material=True, group="FLUID")
@@ -68,9 +71,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="simulation_mesh",
         label="Simulation Mesh",
-        tooltip="What is simulated of a body of gas, which the drawn mesh then follows",
-        bodies=("MEMBRANE",),
-        default="DRAWN",
+        tooltip="What is simulated of a body, which the drawn mesh then follows",
+        bodies=FOLLOWING,
+        default="AUTO",
         choices=SIMULATION_MESHES,
         is_captured=False,
         group="BODY",
@@ -80,7 +83,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         label="Vertices",
         tooltip="How many vertices an even mesh gets. More follow finer shapes, and take longer by the power 3/2. "
         "0 takes as many as the detail of the scene says",
-        bodies=("MEMBRANE",),
+        bodies=FOLLOWING,
         default=0,
         low=0,
         soft_high=20_000,

@@ -233,6 +233,7 @@ def test_operators_need_a_selection() -> None:
 def test_a_mesh_closed_by_a_modifier_is_refused_with_the_remedy() -> None:
     cup = open_edges()
     cup.modifiers.new("Half", "MIRROR")
+    cup.softpressure.simulation_mesh = "DRAWN"
     with pytest.raises(RuntimeError, match="The modifier Half follows the simulation: apply it first"):
         bpy.ops.softpressure.add_body()
 

@@ -127,6 +127,7 @@ def test_own_shape_keys_are_applied_as_they_are_mixed() -> None:
 def test_a_modifier_that_closes_the_mesh_is_applied() -> None:
     plate = add_mesh("Plate", [(0, 0, 0), (1, 0, 0), (1, 1, 0.3), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)])
     plate.modifiers.new("Thick", "SOLIDIFY").thickness = 0.1
+    plate.softpressure.simulation_mesh = "DRAWN"
     with pytest.raises(RuntimeError, match="modifier Thick follows the simulation"):
         bpy.ops.softpressure.add_body(kind="SOFT")
     assert flaws.fixes_for(plate)[0] == "APPLY_MODIFIER"

@@ -1,4 +1,4 @@
-"""Even simulation meshes in Blender: any mesh falls, is baked, saved, undone; what cannot follow yet is as drawn."""
+"""Even simulation meshes in Blender: any mesh falls, is baked, saved, undone."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from bpy_scene import (
 )
 from softpressure_ext.core.simulation_mesh.even import WRAPPED
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import simulation_choice
+from softpressure_ext.softpressure import simulation_choice, versions
 
 
 def add_monkey(**settings: Any) -> Any:
@@ -128,27 +128,18 @@ def test_count_and_detail_make_another_mesh_and_the_cache_out_of_date() -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_what_cannot_follow_yet_is_simulated_as_drawn_and_says_why() -> None:
-    obj = add_beast()
-    obj.vertex_groups.new(name="Feet").add([0, 1, 2], 1.0, "REPLACE")
-    obj.softpressure.pin_group = "Feet"
-    play(1, 2)
-    assert body().drawn is None and len(body().positions) == len(obj.data.vertices)
-    assert simulation_choice.text(bpy.context.scene, obj) == "Simulates what is drawn, as it has pins"
-
-
-@pytest.mark.usefixtures("falling")
 def test_automatic_takes_what_is_as_cheap() -> None:
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=0.5, location=(0, 0, 3))
     even = bpy.context.object
     bpy.ops.mesh.primitive_cube_add(location=(3, 0, 3))
     cube = bpy.context.object
-    for obj in (even, cube):
-        obj.softpressure.simulation_mesh = "AUTO"
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=96, ring_count=48, location=(6, 0, 3))
+    fine = bpy.context.object
+    for obj in (even, cube, fine):
         obj.softpressure.kind = "SOFT"
     frame(1)
     found = {each.name: each.drawn is not None for each in this_session().start.bodies}
-    assert found == {even.name: False, cube.name: True}
+    assert found == {even.name: False, cube.name: False, fine.name: True}
 
 
 @pytest.mark.usefixtures("falling")
@@ -167,11 +158,26 @@ def test_a_group_of_pressure_goes_over() -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_bodies_of_earlier_files_are_as_drawn() -> None:
-    ball = add_ball()
+def test_new_bodies_are_automatic_and_those_of_earlier_files_as_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "ball.blend")
+    with monkeypatch.context() as patch:
+        patch.setattr(versions, "CURRENT", 3)
+        add_ball().softpressure.property_unset("simulation_mesh")
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ball = bpy.data.objects["Ball"]
+    assert ball.softpressure.simulation_mesh == "DRAWN"
+    assert bpy.context.scene.softpressure.defaults_version == versions.CURRENT
     frame(1)
-    assert ball.softpressure.simulation_mesh == "DRAWN" and body().drawn is None
-    assert simulation_choice.text(bpy.context.scene, ball) == ""
+    assert body().drawn is None and simulation_choice.text(bpy.context.scene, ball) == ""
+    bpy.ops.mesh.primitive_cube_add()
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert bpy.context.object.softpressure.simulation_mesh == "AUTO"
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert bpy.data.objects["Cube"].softpressure.simulation_mesh == "AUTO"
 
 
 def test_a_beast_falls_on_a_floor_and_lies_on_it() -> None:
@@ -191,3 +197,37 @@ def test_a_beast_falls_on_a_floor_and_lies_on_it() -> None:
         lowest.append(shown(obj)[:, 2].min())
     # the thickness covers all but a twentieth of the drawn vertices
     assert min(lowest) > -0.01 and min(lowest) < 0.02
+
+
+def test_the_default_cube_lies_on_the_floor_as_does_a_fine_ball() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 40
+    bpy.ops.mesh.primitive_plane_add(size=10.0)
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1.02))
+    cube = bpy.context.object
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=48, ring_count=24, location=(3, 0, 1.02))
+    ball = bpy.context.object
+    for obj in (cube, ball):
+        obj.select_set(True)
+        obj.softpressure.bounciness = 0.0
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert {each.name: each.drawn is not None for each in this_session().start.bodies} == {
+        "Cube": False,
+        "Sphere": True,
+    }
+    for number in (34, 40):
+        frame(number)
+        assert abs(shown(cube)[:, 2].min()) < 0.003
+        assert abs(shown(ball)[:, 2].min()) < 0.003
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_thickness_that_covers_what_stands_out_is_kept() -> None:
+    obj = add_beast()
+    for chosen in (0.05, 1e-6, 0.0):
+        obj.softpressure.thickness = chosen
+        frame(1)
+        found, drawn_mesh = body().settings["thickness"], body().drawn
+        assert found == pytest.approx(max(drawn_mesh.stand_off, chosen)) and drawn_mesh.stand_off > 1e-3

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import shapes
 from contact_reference import inside
+from softpressure_ext.core.simulation_mesh.bound import bound_mesh
 from softpressure_ext.core.simulation_mesh.even import even_mesh
 from softpressure_ext.core.simulation_mesh.follower import Follower
 
@@ -40,12 +41,6 @@ def is_seen(x):
     return ~(deep[0] | deep[1])
 
 
-def bent(x, length):
-    """A mesh bent by 90 degrees over a length, about y, with the neutral plane z = 0."""
-    angle, radius = 0.5 * np.pi / length * x[:, 0], length / (0.5 * np.pi)
-    return np.stack([np.sin(angle) * (radius - x[:, 2]), x[:, 1], radius - np.cos(angle) * (radius - x[:, 2])], axis=1)
-
-
 def test_it_is_exact_at_rest(bound):
     mesh, even, follower = bound
     assert np.abs(follower.positions(even.positions) - mesh[0]).max() < 1e-14
@@ -61,7 +56,7 @@ def test_rigid_motion_is_followed_exactly(bound):
 def test_a_bend_is_followed_closely(bound, near):
     mesh, even, follower = bound
     length = np.ptp(mesh[0][:, 0])
-    away = np.linalg.norm(follower.positions(bent(even.positions, length)) - bent(mesh[0], length), axis=1)
+    away = np.linalg.norm(follower.positions(drawn.bent(even.positions, length)) - drawn.bent(mesh[0], length), axis=1)
     away = away[is_seen(mesh[0])] / drawn.size_of(mesh[0])
     assert np.quantile(away, 0.95) < near
     assert away.max() < 5.0 * near
@@ -122,3 +117,20 @@ def test_half_a_million_vertices_follow_with_the_same_bits_in_any_threads():
     follower.triangle, follower.weights = follower.triangle[many], follower.weights[many]
     follower.offsets = follower.offsets[many]
     assert np.array_equal(follower.positions(even.positions), whole[many])
+
+
+def test_any_closed_mesh_can_be_followed():
+    """A ball in a cage of few faces: exact at rest and turned, near the exact squash."""
+    ball, faces = drawn.uv_sphere()
+    cage, sides = shapes.icosphere(2)
+    cage = 1.3 * np.linalg.norm(ball - ball.mean(axis=0), axis=1).max() * cage + ball.mean(axis=0)
+    bound = bound_mesh(cage, sides, ball, faces)
+    follower = Follower(bound, ball)
+    turn, stretch = shapes.rotation((0.3, -1.0, 2.0), 2.2), np.array([1.1, 1.1, 0.8])
+    assert np.abs(follower.positions(cage) - ball).max() < 1e-14
+    assert np.abs(follower.positions(cage @ turn.T + 1.0) - (ball @ turn.T + 1.0)).max() < 1e-13
+    away = np.linalg.norm(follower.positions(cage * stretch) - ball * stretch, axis=1)
+    # offsets, of 0.3 radii, keep their length where the cage is stretched by up to a fifth
+    assert away.max() < 0.05 * drawn.size_of(ball)
+    heights = follower.transfer(ball[:, 2])
+    assert np.corrcoef(heights, cage[:, 2])[0, 1] > 0.99

@@ -142,3 +142,9 @@ def volume(mesh):
 def area(mesh):
     """Area of a mesh."""
     return float(triangle_areas(mesh[0], mesh[1]).sum())
+
+
+def bent(x, length):
+    """A mesh bent by 90 degrees over a length, about y, with the neutral plane z = 0."""
+    angle, radius = 0.5 * np.pi / length * x[:, 0], length / (0.5 * np.pi)
+    return np.stack([np.sin(angle) * (radius - x[:, 2]), x[:, 1], radius - np.cos(angle) * (radius - x[:, 2])], axis=1)

@@ -1,0 +1,273 @@
+"""What is seen is simulated: modifiers, cages, and what of an even mesh is kept with the file."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_panels import drawn
+from bpy_scene import (
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    frame,
+    play,
+    problem_of,
+    shown,
+    this_session,
+)
+from softpressure_ext.panels import body as body_panel
+from softpressure_ext.softpressure import kept_meshes, mesh_io, simulation_choice, stages
+
+
+def add_cube(size: float = 2.0, at: Any = (0.0, 0.0, 3.0)) -> Any:
+    bpy.ops.mesh.primitive_cube_add(size=size, location=at)
+    return bpy.context.object
+
+
+def add_soft(obj: Any, **settings: Any) -> Any:
+    for name, value in {"simulation_mesh": "EVEN", **settings}.items():
+        setattr(obj.softpressure, name, value)
+    bpy.context.view_layer.objects.active = obj
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    return obj
+
+
+def body() -> Any:
+    assert not this_session().error
+    (found,) = this_session().start.bodies
+    return found
+
+
+def seen(obj: Any) -> Any:
+    """Vertices of an object with all its modifiers, world space."""
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return mesh_io.to_world(mesh_io.world_matrix(evaluated), mesh_io.read_local(evaluated.data))
+
+
+def volume(positions: Any, triangles: Any) -> float:
+    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
+    return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0)
+
+
+def subdivide(obj: Any) -> None:
+    obj.modifiers.new("Subdivision", "SUBSURF").levels = 3
+
+
+def solidify(obj: Any) -> None:
+    modifier = obj.modifiers.new("Solidify", "SOLIDIFY")
+    modifier.thickness, modifier.offset = 0.4, 0.0
+
+
+def bevel(obj: Any) -> None:
+    modifier = obj.modifiers.new("Bevel", "BEVEL")
+    modifier.width, modifier.segments = 0.3, 4
+
+
+def with_nodes(obj: Any) -> None:
+    """A node tree that subdivides."""
+    tree: Any = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
+    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    given, made = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    subdivision = tree.nodes.new("GeometryNodeSubdivisionSurface")
+    tree.links.new(given.outputs[0], subdivision.inputs[0])
+    tree.links.new(subdivision.outputs[0], made.inputs[0])
+    obj.modifiers.new("Nodes", "NODES").node_group = tree
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("modify", [subdivide, bevel, with_nodes])
+def test_what_modifiers_show_is_simulated_and_falls_with_the_drawn_vertices(modify: Callable[[Any], None]) -> None:
+    obj = add_cube()
+    modify(obj)
+    add_soft(obj)
+    before = seen(obj)
+    play(1, 10)
+    there, triangles = body().positions, body().triangles
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    start = volume(before, mesh_io.read_triangles(evaluated, np.eye(4)))
+    assert volume(there, triangles) == pytest.approx(start, rel=0.01)
+    assert np.abs(np.ptp(there, axis=0) - np.ptp(before, axis=0)).max() < 0.02 * np.ptp(before)
+    fallen = 9.81 * 9 * 10 / (2.0 * 24.0**2)
+    np.testing.assert_allclose(seen(obj), before - (0, 0, fallen), atol=1e-5)
+    assert simulation_choice.text(bpy.context.scene, obj) == (
+        f"Simulates {len(there):,} even vertices for {len(before):,} drawn"
+    )
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_plane_that_is_solidified_is_a_skin() -> None:
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=10, y_subdivisions=10, location=(0, 0, 3))
+    obj = bpy.context.object
+    solidify(obj)
+    add_soft(obj, simulation_mesh="AUTO")
+    play(1, 2)
+    assert obj.softpressure.body_type == "MEMBRANE"
+    assert np.ptp(body().positions, axis=0) == pytest.approx([2.0, 2.0, 0.4], rel=0.01)
+
+
+@pytest.mark.usefixtures("falling")
+def test_drawn_bodies_are_as_they_were() -> None:
+    obj = add_cube()
+    subdivide(obj)
+    add_soft(obj, simulation_mesh="DRAWN")
+    play(1, 2)
+    assert len(body().positions) == 8 and body().drawn is None
+
+
+@pytest.mark.usefixtures("falling")
+def test_another_level_of_subdivision_dates_the_cache() -> None:
+    obj = add_cube()
+    subdivide(obj)
+    add_soft(obj)
+    play(1, 2)
+    assert not this_session().is_out_of_date(bpy.context.scene)
+    obj.modifiers[0].levels = 1
+    bpy.context.view_layer.update()
+    assert this_session().is_out_of_date(bpy.context.scene)
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_mirror_of_a_half_is_refused_with_the_button_that_applies_it() -> None:
+    obj = add_cube()
+    mesh = obj.data
+    keep = [face for face in mesh.polygons if min(mesh.vertices[v].co.x for v in face.vertices) == -1.0]
+    half = bpy.data.meshes.new("Half")
+    for vertex in mesh.vertices:
+        vertex.co.x = min(vertex.co.x, 0.0)
+    faces = [tuple(face.vertices) for face in keep]
+    half.from_pydata([tuple(vertex.co) for vertex in mesh.vertices], [], faces)
+    obj.data = half
+    obj.modifiers.new("Mirror", "MIRROR")
+    obj.softpressure.simulation_mesh = "EVEN"
+    with pytest.raises(RuntimeError, match=r"Mirror.*Apply the modifier"):
+        bpy.ops.softpressure.add_body()
+    assert "softpressure.fix" in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert bpy.ops.softpressure.fix(object_name=obj.name, fix="APPLY_MODIFIER") == {"FINISHED"}
+    assert not obj.modifiers and obj.softpressure.kind == "SOFT" and not problem_of(obj)
+    play(1, 2)
+    assert volume(body().positions, body().triangles) == pytest.approx(8.0, rel=0.01)
+
+
+@pytest.mark.usefixtures("falling")
+def test_copies_of_an_array_are_not_simulated_and_the_panel_says_so_with_the_button() -> None:
+    obj = add_cube()
+    obj.modifiers.new("Array", "ARRAY").relative_offset_displace = (1.5, 0.0, 0.0)
+    add_soft(obj)
+    play(1, 2)
+    assert volume(body().positions, body().triangles) == pytest.approx(8.0, rel=0.01)
+    panel = drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert any("its modifier Array" in text for text in panel) and "softpressure.fix" in panel
+    assert bpy.ops.softpressure.fix(object_name=obj.name, fix="APPLY_MODIFIER") == {"FINISHED"}
+    play(1, 2)
+    assert volume(body().positions, body().triangles) == pytest.approx(16.0, rel=0.01)
+
+
+@pytest.mark.usefixtures("falling")
+def test_modifiers_stay_as_the_person_set_them() -> None:
+    obj = add_cube()
+    subdivide(obj)
+    obj.modifiers.new("Off", "BEVEL").show_viewport = False
+    add_soft(obj)
+    for stage in stages.Stage:
+        stages.show(obj, stage)
+        play(1, 3)
+        assert [each.show_viewport for each in obj.modifiers] == [True, False]
+        assert not obj.softpressure.hidden_modifiers
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_mesh_is_made_once_wherever_the_body_is_put(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made: list[int] = []
+    slices = kept_meshes.even_mesh_slices
+    monkeypatch.setattr(kept_meshes, "even_mesh_slices", lambda *given: made.append(1) or slices(*given))
+    kept_meshes._memory.clear()
+    obj = add_cube()
+    subdivide(obj)
+    add_soft(obj)
+    play(1, 2)
+    first = body().positions
+    assert len(made) == 1
+    obj.location, obj.rotation_euler = (1.0, 2.0, 5.0), (0.4, 0.2, 1.0)
+    play(1, 2)
+    assert len(made) == 1 and not np.allclose(body().positions, first)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "cube.blend"))
+    before = body().positions.copy(), shown(obj)
+    kept_meshes._memory.clear()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "cube.blend"))
+    obj = bpy.data.objects["Cube"]
+    assert bpy.ops.softpressure.delete_cache() == {"FINISHED"}
+    play(1, 2)
+    assert len(made) == 1
+    np.testing.assert_array_equal(body().positions, before[0])
+    np.testing.assert_array_equal(shown(obj), before[1])
+    obj.scale = (1.0, 1.0, 2.0)
+    play(1, 2)
+    assert len(made) == 2
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"no", lambda data: 3])
+def test_what_is_kept_and_damaged_is_made_anew(damage: Callable[[bytes], Any]) -> None:
+    obj = add_soft(add_cube())
+    play(1, 2)
+    whole, there = obj[kept_meshes.KEY], body().positions
+    kept_meshes._memory.clear()
+    obj[kept_meshes.KEY] = damage(whole)
+    bpy.ops.softpressure.reset()
+    play(1, 2)
+    np.testing.assert_array_equal(body().positions, there)
+    assert obj[kept_meshes.KEY] == whole
+
+
+@pytest.mark.usefixtures("falling")
+def test_bodies_that_are_simulated_as_drawn_keep_nothing() -> None:
+    obj = add_soft(add_cube())
+    play(1, 2)
+    assert kept_meshes.KEY in obj
+    obj.softpressure.simulation_mesh = "DRAWN"
+    play(1, 2)
+    assert kept_meshes.KEY not in obj
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("is_hidden", [False, True])
+def test_an_object_is_the_cage(is_hidden: bool) -> None:
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.5, location=(0, 0, 3))
+    cage = bpy.context.object
+    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))
+    obj = bpy.context.object
+    obj.softpressure.simulation_mesh = "CUSTOM"
+    bpy.ops.softpressure.add_body()
+    assert "has no cage" in problem_of(obj)
+    obj.softpressure.cage_object = cage
+    cage.hide_viewport = is_hidden
+    before = shown(obj)
+    play(1, 10)
+    assert len(body().positions) == 162 and kept_meshes.KEY not in obj
+    np.testing.assert_allclose(shown(obj), before - (0, 0, 9.81 * 9 * 10 / (2.0 * 24.0**2)), atol=1e-5)
+    text = simulation_choice.text(bpy.context.scene, obj)
+    assert text == f"Simulates 162 vertices of {cage.name} for {len(before):,} drawn"
+    cage.location.x += 0.1
+    bpy.context.view_layer.update()
+    assert this_session().is_out_of_date(bpy.context.scene)
+    cage.softpressure.kind = "COLLIDER"
+    assert "is a body itself" in problem_of(obj)
+
+
+@pytest.mark.parametrize("modify", [lambda obj: None, subdivide])
+def test_a_cube_lies_on_the_floor(modify: Callable[[Any], None]) -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 150
+    bpy.ops.mesh.primitive_plane_add(size=20.0)
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    obj = add_cube(at=(0.0, 0.0, 1.1))
+    modify(obj)
+    add_soft(obj, simulation_mesh="AUTO")
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert not this_session().error and (body().drawn is not None) == bool(obj.modifiers)
+    for number in range(130, 151, 5):
+        frame(number)
+        assert abs(seen(obj)[:, 2].min()) < 3e-3
