@@ -94,8 +94,11 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
 
 
 def free(scene: bpy.types.Scene) -> int:
-    """Remove all bakes of a scene; returns how many objects had one."""
+    """Remove all bakes of a scene; returns how many objects had one. Raises `SoftPressureError` in Edit Mode."""
     baked = [obj for obj in session.objects(scene, "SOFT", "RIGID") if obj.softpressure.is_baked]
+    for obj in baked:
+        if obj.mode == "EDIT":
+            raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before its bake is freed.")
     for obj in baked:
         free_object(obj)
     here = session.of(scene)

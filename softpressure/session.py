@@ -217,6 +217,16 @@ def objects(scene: bpy.types.Scene, *kinds: str) -> list[bpy.types.Object]:
     return sorted(found, key=lambda obj: obj.name_full)
 
 
+def waits_for(scene: bpy.types.Scene) -> str:
+    """Why a scene is not simulated for now: a body is baked or in edit mode. Empty if there is no reason."""
+    for obj in objects(scene, "SOFT", "RIGID", "COLLIDER"):
+        if obj.softpressure.is_baked:
+            return f"{obj.name}: is baked. Free the bake before simulating again."
+        if obj.mode == "EDIT":
+            return f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab)."
+    return ""
+
+
 def has_bodies(scene: bpy.types.Scene) -> bool:
     """Whether a scene has soft or rigid bodies."""
     return any(obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} for obj in scene.objects)
