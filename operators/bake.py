@@ -40,9 +40,13 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
         if here.is_out_of_date(context.scene):
             cls.poll_message_set("The cached frames are out of date: simulate again")
             return False
-        if sentence := session.waits_for(context.scene):
-            cls.poll_message_set(sentence)
-            return False
+        for obj in session.objects(context.scene, "SOFT", "RIGID"):
+            if obj.softpressure.is_baked:
+                cls.poll_message_set(f"{obj.name}: is baked already. Free the bake first.")
+                return False
+            if obj.mode == "EDIT":
+                cls.poll_message_set(f"{obj.name}: is in Edit Mode. Leave it (Tab) before baking.")
+                return False
         return cls.has_all_frames(context)
 
     def job(self, context: Context) -> jobs.Work:

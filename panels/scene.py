@@ -208,9 +208,7 @@ class Bake:
         here = session.of(scene)
         if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
             draw_text(layout, context, "The baked bodies play without this extension, too.", "INFO")
-        elif here.cache is None or here.is_out_of_date(scene):
-            draw_text(layout, context, "Simulate first; the cached frames are baked.", "INFO")
-        else:
+        elif here.cache is not None and not here.is_out_of_date(scene):
             kinds = {obj.softpressure.kind for obj in session.objects(scene, "SOFT", "RIGID")}
             made = _BAKED_TO["BOTH" if len(kinds) == 2 else next(iter(kinds), "SOFT")]
             size = max(1, round(status.bake_size(scene) / 1e6))

@@ -146,9 +146,14 @@ class Session:
         return self._inputs[1]
 
     def is_out_of_date(self, scene: bpy.types.Scene) -> bool:
-        """Whether settings or meshes differ from those the cache was made with."""
-        if self.cache is None or any(obj.softpressure.is_baked for obj in objects(scene, "SOFT", "RIGID")):
-            return False  # what is baked plays from the file and stands in for what the frames were made from
+        """Whether settings or meshes differ from those the cache was made with.
+
+        What is baked plays from the file and stands in for what the frames were made from. A mesh in Edit Mode has no
+        shape of its own until that is left.
+        """
+        moving = objects(scene, "SOFT", "RIGID", "COLLIDER")
+        if self.cache is None or any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in moving):
+            return False
         return self.inputs(scene) != self.cache.input_fingerprint
 
 

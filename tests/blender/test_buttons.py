@@ -16,7 +16,7 @@ PANELS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.Panel) and c
 #: These ask for a file or need a window.
 _NOT_HERE = {"preset_add", "read_curves", "open_curves"}
 #: Whose `invoke` does more than `execute` without a window.
-_INVOKED = {"delete_cache", "simulate", "bake", "check", "sweep", "live_play"}
+_INVOKED = {"delete_cache"}
 #: What a bad ending has.
 _BAD = ("Traceback", "Errno", "Internal error", "context is incorrect")
 
@@ -29,7 +29,9 @@ def no_solver(falling: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F
 def presses(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Operators with their properties: those of the buttons that are drawn, and all others as F3 calls them."""
     found = [(name, properties) for name, properties, is_enabled in buttons(PANELS) if is_enabled]
-    found += [(f"softpressure.{name}", {}) for name in dir(bpy.ops.softpressure) if name not in _NOT_HERE]
+    drawn = {name.removeprefix("softpressure.") for name, _ in found}
+    others = sorted({*dir(bpy.ops.softpressure)} - _NOT_HERE - drawn)
+    found += [(f"softpressure.{name}", {}) for name in others]
     told = []
     for name, properties in found:
         if name == "softpressure.export":
