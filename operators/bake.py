@@ -32,11 +32,22 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Needs cached frames."""
-        if session.of(context.scene).cache is not None:
-            return cls.has_all_frames(context)
-        cls.poll_message_set("Simulate first")
-        return False
+        """Needs cached frames of the present settings, and no bake."""
+        here = session.of(context.scene)
+        if here.cache is None:
+            cls.poll_message_set("Simulate first")
+            return False
+        if here.is_out_of_date(context.scene):
+            cls.poll_message_set("The cached frames are out of date: simulate again")
+            return False
+        for obj in session.objects(context.scene, "SOFT", "RIGID"):
+            if obj.softpressure.is_baked:
+                cls.poll_message_set(f"{obj.name}: is baked already. Free the bake first.")
+                return False
+            if obj.mode == "EDIT":
+                cls.poll_message_set(f"{obj.name}: is in Edit Mode. Leave it (Tab) before baking.")
+                return False
+        return cls.has_all_frames(context)
 
     def job(self, context: Context) -> jobs.Work:
         """Frame by frame."""

@@ -34,8 +34,12 @@ class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
     )
 
     @classmethod
-    def description(cls, _context: Context, properties: Any) -> str:
-        """What the button of a format does."""
+    def description(cls, context: Context, properties: Any) -> str:
+        """What the button of a format does, or why it does not."""
+        from ..softpressure import export
+
+        if sentence := export.reason_against(context.scene, formats.BY_IDENTIFIER[properties.format]):
+            return sentence
         return f"{formats.BY_IDENTIFIER[properties.format].description}. {cls.bl_description}"
 
     @classmethod
@@ -48,7 +52,10 @@ class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
         return False
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[Any]:
-        """Ask for the file, named as the .blend file at first."""
+        """Ask for the file, named as the .blend file at first; where the format is refused, say so before."""
+        from ..softpressure import export
+
+        export.check(context.scene, formats.BY_IDENTIFIER[self.format])
         suffixes = formats.BY_IDENTIFIER[self.format].suffixes
         blend = Path(bpy.data.filepath or "untitled.blend")
         self.filepath = str(blend.with_suffix(suffixes[0]))

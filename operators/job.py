@@ -30,6 +30,14 @@ class JobOperator(_Base):
         cls.poll_message_set("Frames are being simulated: wait for the last one, or press Esc")
         return False
 
+    @classmethod
+    def may_simulate(cls, context: Context) -> bool:
+        """Whether nothing is baked or in Edit Mode; tells what is."""
+        sentence = session.waits_for(context.scene)
+        if sentence:
+            cls.poll_message_set(sentence)
+        return not sentence
+
     def job(self, context: Context) -> jobs.Work:
         """The work, yielding (done, total, label), or None while it waits."""
         raise NotImplementedError

@@ -52,9 +52,9 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Needs a body."""
+        """Needs a body, and no reason to wait."""
         if session.has_bodies(context.scene):
-            return True
+            return cls.may_simulate(context)
         cls.poll_message_set("Add a soft or rigid body first")
         return False
 

@@ -33,8 +33,8 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Needs a body."""
-        return _has_bodies(cls, context)
+        """Needs a body, and no reason to wait."""
+        return _has_bodies(cls, context) and cls.may_simulate(context)
 
     lets_go_on = True
 

@@ -44,9 +44,12 @@ class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
             raise ValueError(
                 f"{bpy.data.filepath}: has unsaved changes, which its cases would not have. Save it first."
             )
-        words = shlex.split(self.settings)
+        try:
+            words = shlex.split(self.settings)
+        except ValueError as error:
+            raise ValueError(f"{self.settings!r}: {error}. Close each quotation mark, or leave them out.") from error
         if not words:
-            raise ValueError("No settings are given. Write some, as Ball.gauge_pressure=500,2000")
+            raise ValueError("No settings are given. Write some, such as Ball.gauge_pressure=500,2000.")
         self._folder = sweep.write_plan(Path(bpy.data.filepath), scenes, words, self.pairwise)
         return sweep.run(self._folder, self.workers)
 

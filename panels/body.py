@@ -9,6 +9,7 @@ from ..softpressure.blender_types import Context, Layout
 from ..softpressure.declared import parameters
 from ..softpressure.properties import KINDS
 from .check import draw_fixes
+from .controls import draw_controls
 from .gas import Fluid, draw_hose
 from .layout import PartOfBody, draw_setting, draw_text, in_both_places
 from .presets import SOFTPRESSURE_PT_presets
@@ -29,9 +30,11 @@ class Body:
             SOFTPRESSURE_PT_presets.draw_panel_header(header.row())
 
     def draw(self, context: Context) -> None:
-        """The kind, then the settings of that kind."""
+        """The kind, then the settings of that kind; in Properties the controls above, which the tab has at its top."""
         layout = self.layout
         obj = context.object
+        if getattr(self, "bl_space_type", "") == "PROPERTIES":
+            draw_controls(layout, context)
         if hoses.is_hose(obj):
             draw_hose(layout, context)
             return
@@ -125,7 +128,7 @@ def _draw(column: Layout, settings: Any, parameter: parameters.Parameter) -> Non
     row = column
     if parameter.name == "start_at_rest":
         row = column.row()
-        row.active = settings.pressure_at == "REST" and settings.gas_by == "PRESSURE"
+        row.enabled = settings.pressure_at == "REST" and settings.gas_by == "PRESSURE"
     draw_setting(row, settings, parameter)
 
 
@@ -192,7 +195,7 @@ class Attach(PartOfBody):
         layout.prop(settings, "attach_to", text="To")
         layout.prop_search(settings, "attach_group", obj, "vertex_groups", text="Group")
         row = layout.row()
-        row.active = settings.attach_to is not None
+        row.enabled = settings.attach_to is not None
         row.prop(settings, "is_attached")
 
 

@@ -15,15 +15,22 @@ class Export:
 
     def draw(self, context: Context) -> None:
         """A button for each format, and the shape keys of glTF and FBX."""
+        from ..softpressure import export
+
         layout, scene = self.layout, context.scene
-        here = session.of(scene)
         is_baked = any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID"))
-        layout.enabled = is_baked or (here.cache is not None and not here.is_out_of_date(scene))
+        against: dict[str, list[str]] = {}
         column = layout.column(align=True)
         for first in range(0, len(formats.FORMATS), 2):
             row = column.row(align=True)
             for each in formats.FORMATS[first : first + 2]:
-                row.operator("softpressure.export", text=each.name).format = each.identifier
+                button = row.row(align=True)
+                if sentence := export.reason_against(scene, each):
+                    against.setdefault(sentence, []).append(each.name)
+                    button.enabled = False
+                button.operator("softpressure.export", text=each.name).format = each.identifier
+        for sentence in against:
+            draw_text(layout, context, sentence, "INFO")
         column = layout.column()
         column.use_property_split = True
         column.prop(scene.softpressure, "key_error")

@@ -17,7 +17,7 @@ class Goal(PartOfBody):
         settings = obj.softpressure
         layout.prop_search(settings, "goal_group", obj, "vertex_groups", text="Group")
         column = layout.column(align=True)
-        column.active = bool(settings.goal_group)
+        column.enabled = bool(settings.goal_group)
         column.prop(settings, "goal_stiffness", text="Spring (N/m)")
         column.prop(settings, "goal_damping", text="Damping (1/s)")
 

@@ -19,19 +19,19 @@ class Fluid(PartOfBody):
         return super().poll(context) and hoses.has_gas(context.object)
 
     def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
-        """The settings, dim where they do not count; the level of the liquid; the valves, and a way to add a hose."""
+        """The settings, locked where they do not count; the level of the liquid, the valves, a way to add a hose."""
         settings, scene = obj.softpressure, bpy.context.scene
         assert scene is not None
         holds_amount, has_fill = settings.gas_hold == "AMOUNT", settings.fill_density > 0.0
         for parameter in parameters.groups(settings.body_type)["FLUID"]:
             row = layout.row()
-            row.active = {"gas_exponent": holds_amount, "fill_share": has_fill}.get(parameter.name, True)
+            row.enabled = {"gas_exponent": holds_amount, "fill_share": has_fill}.get(parameter.name, True)
             draw_setting(row, settings, parameter)
         layout.prop_search(settings, "pressure_group", obj, "vertex_groups", text="Press. Group")
         if text := status.liquid_text(scene, obj):
             layout.label(text=text, icon="INFO")
         column = layout.column()
-        column.active = holds_amount  # else what flows has no effect
+        column.enabled = holds_amount  # else what flows has no effect
         for name in ("pump_rate", "leak_diameter"):
             draw_setting(column, settings, parameters.named(name))
         for hose in hoses.at(scene, obj):

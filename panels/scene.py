@@ -5,17 +5,13 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import diagnosis, jobs, loading, session, status, status_bar
+from ..softpressure import diagnosis, session, status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.declared import FORCE_BASED, SUBSTEPPING, Parameter, parameters
 from .layout import draw_setting, draw_text, in_both_places
 
-#: By the kinds of bodies: what they become, and a picture of it.
-_BAKE_BUTTONS = {
-    "SOFT": ("Bake to Shape Keys", "SHAPEKEY_DATA"),
-    "RIGID": ("Bake to Keyframes", "KEYFRAME"),
-    "BOTH": ("Bake Shapes and Motion", "SHAPEKEY_DATA"),
-}
+#: What bodies of these kinds become.
+_BAKED_TO = {"SOFT": "shape keys", "RIGID": "keyframes", "BOTH": "shape keys and keyframes"}
 #: What is said of a choice of the papers, by the methods that take it, where the method refuses it.
 _ONLY_WITH = {
     FORCE_BASED: "Only with a method that integrates forces: Explicit Euler to Simplified.",
@@ -26,14 +22,13 @@ _MOST_ISLANDS, _MOST_LINES = 8, 4
 
 
 class Simulation:
-    """Settings and state of the simulation."""
+    """Settings of the simulation, and what is to be told of it."""
 
     layout: Layout
     bl_label = "Simulation"
 
     def draw(self, context: Context) -> None:
-        """Range, steps, buttons, state."""
-        loading.load_early()
+        """Range, steps, notices."""
         layout = self.layout
         scene = context.scene
         settings = scene.softpressure
@@ -41,7 +36,6 @@ class Simulation:
         column.use_property_split = True
         column.prop(settings, "use_scene_range")
         frames = column.column(align=True)
-        frames.active = not settings.use_scene_range  # dim but not locked: setting a frame switches to an own range
         frames.prop(settings, "frame_start")
         frames.prop(settings, "frame_end")
         column.prop(settings, "speed")
@@ -49,27 +43,9 @@ class Simulation:
         substeps = parameters.named("substeps")
         if parameters.counts_in_scene(substeps, settings):
             draw_setting(column, settings, substeps)
-        row = layout.row(align=True)
-        job = jobs.current()
-        if job:
-            row.operator("softpressure.stop", icon="CANCEL")
-        else:
-            row.operator("softpressure.simulate", icon="PLAY")
-        row.operator("softpressure.reset", icon="LOOP_BACK")
-        if not job:
-            row = layout.row()
-            row.scale_y = 1.5
-            row.operator("softpressure.live_play", icon="VIEW_PAN")
-        if job:
-            layout.progress(factor=job.share, text=job.progress[2])
-        else:
-            layout.progress(factor=status.cache_share(scene), text=f"Cache: {status.cache_text(scene)}")
         for sentence in status.pace_texts(scene):
             draw_text(layout, context, sentence, "TIME")
-        preparing = status_bar.preparing()
-        if preparing and not job:
-            layout.progress(factor=preparing.share, text=preparing.label)
-        for sentence in status.notices(scene):
+        for sentence in status.notices(scene, context.object):
             draw_text(layout, context, sentence)
         if status.drops_frames(scene):
             draw_text(layout, context, "Playback drops frames to keep time; dropped frames are not simulated.")
@@ -221,31 +197,22 @@ def _notes(scene: bpy.types.Scene, name: str) -> Iterator[tuple[str, str]]:
 
 
 class Bake:
-    """From the cache to shape keys and keyframes."""
+    """What a bake makes and costs."""
 
     layout: Layout
     bl_label = "Bake"
 
     def draw(self, context: Context) -> None:
-        """Buttons, and what a bake costs."""
-        layout = self.layout
-        scene = context.scene
-        if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
-            layout.operator("softpressure.free_bake", icon="TRASH")
-            draw_text(layout, context, "The baked bodies play without this extension, too.", "INFO")
-            return
+        """What becomes of which frames."""
+        layout, scene = self.layout, context.scene
         here = session.of(scene)
-        is_current = here.cache is not None and not here.is_out_of_date(scene)
-        row = layout.row()
-        row.enabled = is_current
-        kinds = {obj.softpressure.kind for obj in session.objects(scene, "SOFT", "RIGID")}
-        text, icon = _BAKE_BUTTONS["BOTH" if len(kinds) == 2 else next(iter(kinds), "SOFT")]
-        row.operator("softpressure.bake", text=text, icon=icon).target = "SHAPE_KEYS"
-        if is_current:
+        if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+            draw_text(layout, context, "The baked bodies play without this extension, too.", "INFO")
+        elif here.cache is not None and not here.is_out_of_date(scene):
+            kinds = {obj.softpressure.kind for obj in session.objects(scene, "SOFT", "RIGID")}
+            made = _BAKED_TO["BOTH" if len(kinds) == 2 else next(iter(kinds), "SOFT")]
             size = max(1, round(status.bake_size(scene) / 1e6))
-            draw_text(layout, context, f"Bakes {status.cache_text(scene)}, {size} MB", "INFO")
-        else:
-            draw_text(layout, context, "Simulate first; the cached frames are baked.", "INFO")
+            draw_text(layout, context, f"Bake makes {made} of {status.cache_text(scene)}, {size} MB", "INFO")
 
 
 SIDEBAR, PHYSICS = in_both_places(

@@ -18,7 +18,7 @@ class Curves:
         layout, settings = self.layout, context.scene.softpressure
         layout.prop(settings, "show_curves", text="Show in Graph Editor")
         column = layout.column(align=True)
-        column.active = settings.show_curves
+        column.enabled = settings.show_curves
         column.prop(settings, "curves")
         if settings.show_curves:
             sentence = curves.note(context.scene, context.object)
@@ -47,7 +47,7 @@ class Overlay:
         layout.use_property_decorate = False
         layout.prop(settings, "overlay_colour")
         row = layout.row()
-        row.active = settings.overlay_colour != "NONE"
+        row.enabled = settings.overlay_colour != "NONE"
         row.prop(settings, "overlay_limit", text="Limit" if settings.overlay_limit else "Limit (auto)")
         column = layout.column(heading="Show")
         for name in ("overlay_pins", "overlay_attachments", "overlay_hoses", "overlay_thickness"):

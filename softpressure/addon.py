@@ -18,6 +18,7 @@ from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
 from ..panels import cages as cages_panel
 from ..panels import check as check_panel
+from ..panels import controls as controls_panel
 from ..panels import export as export_panel
 from ..panels import forces as force_panels
 from ..panels import presets as presets_panel
@@ -39,6 +40,7 @@ CLASSES = (
     *export_operators.CLASSES,
     *sweep_operators.CLASSES,
     *curve_operators.CLASSES,
+    *controls_panel.CLASSES,  # first: it is above the others
     *presets_panel.CLASSES,
     *body_panel.CLASSES,
     *force_panels.CLASSES,

@@ -47,6 +47,16 @@ def cached_frames(scene: bpy.types.Scene) -> tuple[FrameCache, range, list[bpy.t
     return cache, frames, [by_uid[uid] for uid in here.object_uids]
 
 
+def check(scene: bpy.types.Scene, is_relative: bool = True) -> None:
+    """Raise `SoftPressureError` if a scene cannot be baked now, to relative or to absolute keys."""
+    for obj in cached_frames(scene)[2]:
+        is_soft = obj.softpressure.kind == "SOFT"
+        if is_soft:
+            _check(obj)
+        if not is_soft or (is_relative and relative_keys.carries(obj)):
+            bake_motion.check(obj)
+
+
 def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
     """Turn the cached frames of all bodies into shape keys and keyframes; yields after each frame.
 
@@ -59,10 +69,7 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
     times = time_mapping.animation_frames(scene, frames)
     soft = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "SOFT"}
     solid = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "RIGID"}
-    for obj in soft.values():
-        _check(obj)
-    for obj in (*solid.values(), *(obj for obj in soft.values() if error is not None and relative_keys.carries(obj))):
-        bake_motion.check(obj)
+    check(scene, error is not None)
     parents = yield from _parents(scene, solid, frames)
     is_done = False
     try:
@@ -94,8 +101,11 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
 
 
 def free(scene: bpy.types.Scene) -> int:
-    """Remove all bakes of a scene; returns how many objects had one."""
+    """Remove all bakes of a scene; returns how many objects had one. Raises `SoftPressureError` in Edit Mode."""
     baked = [obj for obj in session.objects(scene, "SOFT", "RIGID") if obj.softpressure.is_baked]
+    for obj in baked:
+        if obj.mode == "EDIT":
+            raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before its bake is freed.")
     for obj in baked:
         free_object(obj)
     here = session.of(scene)

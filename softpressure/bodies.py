@@ -54,7 +54,9 @@ def add(obj: bpy.types.Object, kind: str) -> None:
 
 
 def remove(obj: bpy.types.Object) -> None:
-    """Restore an object from before `add`; its settings stay for the next time."""
+    """Restore an object from before `add`; its settings stay for the next time. Raises `MeshError` in Edit Mode."""
+    if obj.mode == "EDIT":
+        raise MeshError(f"{obj.name}: is in Edit Mode, where its mesh is not restored. Leave it (Tab).")
     obj.softpressure.kind = "NONE"
 
 
@@ -111,12 +113,17 @@ def can_inflate(obj: bpy.types.Object) -> bool:
 
 def remove_all(objects: Iterable[bpy.types.Object]) -> tuple[list[str], list[str]]:
     """Remove each object that is a body. Returns what was done and why not the rest."""
-    notes = []
+    notes, refusals = [], []
     for obj in objects:
-        if obj.softpressure.kind != "NONE":
+        if obj.softpressure.kind == "NONE":
+            continue
+        try:
             remove(obj)
+        except MeshError as error:
+            refusals.append(str(error))
+        else:
             notes.append(f"{obj.name}: is no longer a body")
-    return notes, []
+    return notes, refusals
 
 
 def on_kind_change(obj: bpy.types.Object) -> None:

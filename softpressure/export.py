@@ -1,5 +1,6 @@
 """Takes a simulation out of Blender: by its own exporters, or as point caches, from the cache or from a bake."""
 
+import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,8 @@ _EXPORTERS = {
     "GLTF": ("export_scene", "gltf"),
     "FBX": ("export_scene", "fbx"),
 }
+#: The add-ons that bring some of them, with their names in the preferences.
+_ADD_ONS = {"GLTF": ("io_scene_gltf2", "glTF 2.0 format"), "FBX": ("io_scene_fbx", "FBX format")}
 
 
 def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> Work:
@@ -30,6 +33,7 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
     is nothing to export, or no place for it.
     """
     kind = formats.of(path)
+    check(scene, kind)
     if kind.is_table:
         yield 0, 1, f"Writing {path.name}"
         _write_table(scene, path, only_selected)
@@ -38,8 +42,6 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
     is_baked = any(obj.softpressure.is_baked for obj in moving)
     settings = scene.softpressure
     frames = range(settings.frame_start, settings.frame_end + 1) if is_baked else bake.cached_frames(scene)[1]
-    if is_baked:
-        _check_keys(kind, moving)
     if kind.blends_keys:
         _check_cages(kind, moving, only_selected)
     if kind.is_point_cache:
@@ -60,11 +62,69 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
             bake.free(scene)
 
 
+def check(scene: bpy.types.Scene, kind: formats.Format) -> None:
+    """Raise `SoftPressureError` if the state of a scene, or of this Blender, forbids a format, with the remedy."""
+    moving = session.objects(scene, "SOFT", "RIGID")
+    is_baked = any(obj.softpressure.is_baked for obj in moving)
+    for obj in moving:
+        if obj.mode == "EDIT":
+            raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before exporting.")
+    if kind.identifier in _EXPORTERS:
+        _check_exporter(kind)
+    if kind.is_point_cache and not any(obj.softpressure.kind == "SOFT" for obj in moving):
+        raise SoftPressureError(f"{scene.name}: has no soft body, which {kind.name} needs. Use Alembic or USD.")
+    if is_baked and kind.is_table:
+        _check_recorded(scene)
+    elif is_baked:
+        _check_keys(kind, moving)
+    else:
+        bake.cached_frames(scene)
+        if kind.is_table:
+            _check_recorded(scene)
+        if kind.blends_keys:
+            bake.check(scene)
+
+
+def reason_against(scene: bpy.types.Scene, kind: formats.Format) -> str:
+    """The same as a sentence; empty if nothing is in the way."""
+    try:
+        check(scene, kind)
+    except SoftPressureError as error:
+        return str(error)
+    return ""
+
+
+def _check_exporter(kind: formats.Format) -> None:
+    """Raise if this Blender lacks the exporter of a format."""
+    module, name = _EXPORTERS[kind.identifier]
+    try:
+        getattr(getattr(bpy.ops, module), name).get_rna_type()
+        return
+    except KeyError:
+        pass
+    if kind.identifier not in _ADD_ONS:
+        remedy = f"this Blender was built without {kind.name}. Use one from blender.org, or another format."
+    elif importlib.util.find_spec(_ADD_ONS[kind.identifier][0]) is None:
+        remedy = "this Blender came without that add-on. Use one from blender.org, or another format."
+    else:
+        remedy = f"its add-on is off. Enable {_ADD_ONS[kind.identifier][1]} in Edit > Preferences > Add-ons."
+    raise SoftPressureError(f"{kind.name}: {remedy}")
+
+
+def _check_recorded(scene: bpy.types.Scene) -> None:
+    """Raise if nothing was recorded with the cached frames for a table."""
+    here = session.of(scene)
+    if here.gauges:
+        return
+    if here.cache is None and any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+        raise SoftPressureError(
+            f"{scene.name}: is baked, and its cached frames are gone. Free the bake and simulate again."
+        )
+    raise SoftPressureError(f"{scene.name}: {gauges.NOT_RECORDED}")
+
+
 def _write_table(scene: bpy.types.Scene, path: Path, only_selected: bool) -> None:
     """Write the gauges of all bodies, or of the selected ones, as `trace.Trace` has them."""
-    bake.cached_frames(scene)
-    if not session.of(scene).gauges:
-        raise SoftPressureError(f"{scene.name}: {gauges.NOT_RECORDED}")
     chosen = {obj.session_uid for obj in scene.objects if obj.select_get() or not only_selected}
     if chosen.isdisjoint(session.of(scene).object_uids):
         raise SoftPressureError(f"{path}: no selected object is a body that moves. Select one.")
@@ -150,8 +210,8 @@ def _check_keys(kind: formats.Format, moving: list[bpy.types.Object]) -> None:
         is_relative = obj.data.shape_keys.use_relative
         if kind.blends_keys and not is_relative:
             raise SoftPressureError(
-                f"{obj.name}: is baked to absolute shape keys, which {kind.name} leaves out. Free the bake, or bake it "
-                "to relative keys."
+                f"{obj.name}: is baked to absolute shape keys, which {kind.name} leaves out. Free the bake: "
+                "the export makes relative ones."
             )
         if kind.is_point_cache and is_relative:
             raise SoftPressureError(
@@ -176,15 +236,12 @@ def _only_played(scene: bpy.types.Scene, frames: range) -> Iterator[None]:
 
 
 def _write(kind: formats.Format, path: Path, frames: range, only_selected: bool) -> None:
-    """Call an exporter of Blender, which may be an add-on that is switched off, or not built in."""
+    """Call an exporter of Blender."""
     module, name = _EXPORTERS[kind.identifier]
-    group = getattr(bpy.ops, module)
-    if name not in dir(group):
-        raise SoftPressureError(
-            f"{kind.name}: this Blender has no exporter for it. Enable its add-on in Edit > Preferences > Add-ons."
-        )
     try:
-        result = getattr(group, name)(filepath=str(path), **_settings(kind, path, frames, only_selected))
+        result = getattr(getattr(bpy.ops, module), name)(
+            filepath=str(path), **_settings(kind, path, frames, only_selected)
+        )
     except RuntimeError as error:  # with a traceback if it is an add-on
         lines = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]
         raise SoftPressureError(f"{path}: Blender's exporter failed ({lines[-1].removeprefix('Error: ')}).") from error

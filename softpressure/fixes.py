@@ -9,7 +9,7 @@ import numpy as np
 from mathutils.bvhtree import BVHTree
 from mathutils.geometry import area_tri
 
-from ..core import SoftPressureError
+from ..core import MeshError, SoftPressureError
 from . import bodies, cages, flaws, live_key, mesh_io, node_trees, session, simulation_choice, stages
 from .blender_types import Mesh
 from .properties import VERTEX_COUNT
@@ -31,6 +31,10 @@ def apply(obj: bpy.types.Object, name: str) -> tuple[list[str], list[str]]:
     Returns what was done, and the remaining problems, a sentence each.
     """
     fix, kind = FIXES[name], obj.softpressure.kind
+    if obj.type != "MESH":
+        return [], [f"{obj.name}: is no mesh. Convert it to a mesh (Object > Convert)."]
+    if not obj.data.is_editable:
+        return [], [f"{obj.name}: its mesh belongs to another file. Make it local (Object > Relations)."]
     if obj.softpressure.is_baked:
         return [], [f"{obj.name}: is baked. Free the bake before changing it."]
     if obj.mode != "OBJECT":
@@ -39,8 +43,8 @@ def apply(obj: bpy.types.Object, name: str) -> tuple[list[str], list[str]]:
         live_key.remove(obj)
     try:
         done, refusals = [f"{obj.name}: {fix.apply(obj)}"], []
-    except RuntimeError as error:  # of one of Blender's operators
-        done, refusals = [], [f"{obj.name}: {error}"]
+    except (RuntimeError, SoftPressureError) as error:  # RuntimeError: of one of Blender's operators
+        done, refusals = [], [f"{obj.name}: {str(error).removeprefix('Error: ').strip()}"]
     session.mark_all()
     tried = session.tried.get(obj.session_uid, "NONE")
     if kind != "NONE":
@@ -78,6 +82,8 @@ def _single_user(obj: bpy.types.Object) -> str:
 
 
 def _apply_keys(obj: bpy.types.Object) -> str:
+    if obj.data.shape_keys is None:
+        raise MeshError("has no shape keys. There is nothing to apply.")
     count = len(obj.data.shape_keys.key_blocks) - 1
     mixed = mesh_io.read_key(obj.shape_key_add(name="Mix", from_mix=True))
     obj.shape_key_clear()
@@ -89,6 +95,8 @@ def _apply_keys(obj: bpy.types.Object) -> str:
 def _apply_modifier(obj: bpy.types.Object) -> str:
     unfollowed = stages.first_repeating(obj) if simulation_choice.may_be_even(obj) else ""
     name = node_trees.mesh_maker(obj) or unfollowed or bodies.closing_modifier(obj)
+    if not name:
+        raise MeshError("no modifier makes or closes its mesh. There is nothing to apply.")
     with bpy.context.temp_override(object=obj, active_object=obj):
         bpy.ops.object.modifier_apply(modifier=name)
     return f"modifier {name} applied"
@@ -152,7 +160,7 @@ def _select_crowded(obj: bpy.types.Object) -> str:
     mesh.loops.foreach_get("edge_index", edges)
     is_crowded = (np.bincount(edges, minlength=len(mesh.edges)) > 2)[edges]
     starts = np.array([face.loop_start for face in mesh.polygons])
-    return _show(obj, np.logical_or.reduceat(is_crowded, starts).tolist())
+    return _show(obj, np.logical_or.reduceat(is_crowded, starts).tolist() if len(starts) else [])
 
 
 def _select_crossing(obj: bpy.types.Object) -> str:
@@ -166,6 +174,8 @@ def _select_crossing(obj: bpy.types.Object) -> str:
 def _show(obj: bpy.types.Object, chosen: list[bool]) -> str:
     """Go to Edit Mode with these faces selected."""
     mesh: Mesh = obj.data
+    if not any(chosen):
+        raise MeshError("has no such faces. There is nothing to select.")
     corners = {
         vertex for face, is_chosen in zip(mesh.polygons, chosen, strict=True) if is_chosen for vertex in face.vertices
     }

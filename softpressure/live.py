@@ -230,7 +230,7 @@ class Live:
         """Raise `Interrupted` if it must not go on."""
         if session.is_rendering:
             raise Interrupted(f"{self.scene.name}: live play has ended, as a render has begun.")
-        sentence = taking_part.waits_for(self.scene)
+        sentence = session.waits_for(self.scene)
         if sentence:
             raise Interrupted(sentence)
 

@@ -146,9 +146,14 @@ class Session:
         return self._inputs[1]
 
     def is_out_of_date(self, scene: bpy.types.Scene) -> bool:
-        """Whether settings or meshes differ from those the cache was made with."""
-        if self.cache is None or any(obj.softpressure.is_baked for obj in objects(scene, "SOFT", "RIGID")):
-            return False  # what is baked plays from the file and stands in for what the frames were made from
+        """Whether settings or meshes differ from those the cache was made with.
+
+        What is baked plays from the file and stands in for what the frames were made from. A mesh in Edit Mode has no
+        shape of its own until that is left.
+        """
+        moving = objects(scene, "SOFT", "RIGID", "COLLIDER")
+        if self.cache is None or any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in moving):
+            return False
         return self.inputs(scene) != self.cache.input_fingerprint
 
 
@@ -215,6 +220,16 @@ def objects(scene: bpy.types.Scene, *kinds: str) -> list[bpy.types.Object]:
     """The mesh objects of a scene that have one of these kinds, in a fixed order."""
     found = [obj for obj in scene.objects if obj.type == "MESH" and obj.softpressure.kind in kinds]
     return sorted(found, key=lambda obj: obj.name_full)
+
+
+def waits_for(scene: bpy.types.Scene) -> str:
+    """Why a scene is not simulated for now: a body is baked or in edit mode. Empty if there is no reason."""
+    for obj in objects(scene, "SOFT", "RIGID", "COLLIDER"):
+        if obj.softpressure.is_baked:
+            return f"{obj.name}: is baked. Free the bake before simulating again."
+        if obj.mode == "EDIT":
+            return f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab)."
+    return ""
 
 
 def has_bodies(scene: bpy.types.Scene) -> bool:

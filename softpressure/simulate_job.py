@@ -47,7 +47,7 @@ def simulate(scene: bpy.types.Scene) -> Work:
     while beside.is_busy():  # with the last frame of a job that was stopped
         yield None
     bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
-    sentence = taking_part.waits_for(scene)
+    sentence = session.waits_for(scene)
     if sentence:
         raise SoftPressureError(sentence)
     here.error = ""
@@ -191,7 +191,7 @@ def follows_what_is_simulated(scene: bpy.types.Scene, start: capture.Start) -> b
 
 def _must_wait(scene: bpy.types.Scene) -> bool:
     """Whether the scene must not be evaluated at another frame now."""
-    if session.is_rendering or taking_part.waits_for(scene):
+    if session.is_rendering or session.waits_for(scene):
         return True
     windows = bpy.context.window_manager.windows
     names = [operator.bl_idname for window in windows for operator in getattr(window, "modal_operators", ())]

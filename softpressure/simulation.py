@@ -70,7 +70,7 @@ def _may_simulate(scene: bpy.types.Scene) -> bool:
     """
     if session.is_rendering or scene.frame_subframe != 0.0 or session.of(scene).is_filling or beside.is_busy():
         return False
-    return session.has_bodies(scene) and not taking_part.waits_for(scene)
+    return session.has_bodies(scene) and not session.waits_for(scene)
 
 
 def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:

@@ -84,8 +84,11 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size < 1e9 else f"{size / 1e9:.2f} GB"
 
 
-def notices(scene: bpy.types.Scene) -> list[str]:
-    """Warnings about the simulation and what is shown."""
+def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> list[str]:
+    """Warnings about the simulation and what is shown.
+
+    The row of controls tells the state itself, and the panel of the `active` object what is wrong with that.
+    """
     found: list[str] = []
     if not session.has_bodies(scene):
         return found
@@ -95,13 +98,10 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     from . import simulation, starting
 
     here = session.of(scene)
-    if here.is_out_of_date(scene):
-        found.append("Out of date: settings or meshes have changed. Go to the first frame, or simulate again.")
-    elif here.cache is not None and not (
-        here.is_filling or here.cache.first_frame <= scene.frame_current <= here.cache.last_frame
-    ):
+    cache = None if here.is_out_of_date(scene) else here.cache
+    if cache is not None and not (here.is_filling or cache.first_frame <= scene.frame_current <= cache.last_frame):
         found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
-    if starting.is_too_long_to_play(scene) and (here.cache is None or here.is_out_of_date(scene)):
+    if starting.is_too_long_to_play(scene) and cache is None:
         found.append(f"Starting takes about {starting.seconds(scene):.0f} s: press Simulate, which Esc stops.")
     if simulation.is_too_slow(here) and cache_share(scene) < 1.0:
         found.append(f"A frame takes {here.seconds[-1]:.1f} s: press Simulate, which lets you go on and Esc stops.")
@@ -113,10 +113,11 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     found += [*here.soft_solids, *here.slack_skins, *here.overstretched.values()]
     found += effectors.notes(scene)
     found += hose_problems.notes(scene)
-    found += _who_is_missing(scene)
+    found += _who_is_missing(scene, active)
     if here.missed_frame is not None:
         found += filter(None, [render_text(scene, here.missed_frame)])
-    found += here.error_of(scene).splitlines()
+    told = {*found, problem_text(scene, active) if active is not None else ""}
+    found += [sentence for sentence in here.error_of(scene).splitlines() if sentence not in told]
     if not scene.render.use_lock_interface:
         found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
     return found
@@ -181,12 +182,13 @@ def state_icon(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     return "CHECKMARK" if obj.session_uid in here.object_uids else "BLANK1"
 
 
-def _who_is_missing(scene: bpy.types.Scene) -> list[str]:
-    """Bodies that take no part: refused ones, and those added since."""
+def _who_is_missing(scene: bpy.types.Scene, active: bpy.types.Object | None) -> list[str]:
+    """Bodies that take no part: refused ones but for the active one, and those added since."""
     from . import taking_part
 
     here, refused = session.of(scene), taking_part.problems(scene)
-    found = list(refused.values())
+    here_told = None if active is None else active.session_uid
+    found = [sentence for uid, sentence in refused.items() if uid != here_told]
     if here.cache is None or here.is_out_of_date(scene):
         return found
     for obj in session.objects(scene, "SOFT", "RIGID"):

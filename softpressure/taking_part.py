@@ -71,16 +71,6 @@ def refusal(obj: bpy.types.Object) -> str:
     return ""
 
 
-def waits_for(scene: bpy.types.Scene) -> str:
-    """Why a scene is not simulated for now: a body is baked or in edit mode. Empty if there is no reason."""
-    for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
-        if obj.softpressure.is_baked:
-            return f"{obj.name}: is baked. Free the bake before simulating again."
-        if obj.mode == "EDIT":
-            return f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab)."
-    return ""
-
-
 def check(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
     """Raise `SoftPressureError` if a body cannot take part, judging by the file without evaluating it."""
     settings, kind = obj.softpressure, obj.softpressure.kind

@@ -199,7 +199,7 @@ def test_bake_needs_valid_frames() -> None:
     ball = add_ball()
     simulate()
     ball.softpressure.mass = 9.0
-    with pytest.raises(RuntimeError, match="the cached frames are out of date"):
+    with pytest.raises(RuntimeError, match="cached frames are out of date"):
         bpy.ops.softpressure.bake()
     assert not ball.softpressure.is_baked
     simulate()

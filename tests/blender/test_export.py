@@ -1,6 +1,7 @@
 """Exporting, each format verified by importing it back and comparing positions; thinned relative shape keys."""
 
 import itertools
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import drawn
+from bpy_panels import buttons, drawn
 from bpy_scene import add_ball, empty_file, falling, fingerprint, frame, rest, select, shown, this_session  # noqa: F401
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import export as panels
@@ -339,14 +340,81 @@ def test_a_failing_exporter_leaves_the_scene_as_it_was(tmp_path: Path, monkeypat
     bpy.ops.softpressure.simulate()
     frame(4)
     before = fingerprint(ball)
-    monkeypatch.setitem(exporting._EXPORTERS, "GLTF", ("export_scene", "no_such_exporter"))
-    with pytest.raises(RuntimeError, match=r"glTF: this Blender has no exporter for it\. Enable its add-on"):
-        export(tmp_path / "out.glb")
     monkeypatch.setitem(exporting._EXPORTERS, "GLTF", ("wm", "alembic_export"))  # knows no such settings
     with pytest.raises(RuntimeError, match="keyword"):
         export(tmp_path / "out.glb")
     assert fingerprint(ball) == before and bpy.context.scene.frame_current == 4
     assert not ball.softpressure.is_baked and not session.is_rendering
+
+
+def greyed() -> set[str]:
+    """Formats whose buttons cannot be pressed."""
+    found = buttons([panels.SIDEBAR[0]])
+    return {properties["format"] for name, properties, is_on in found if name == "softpressure.export" and not is_on}
+
+
+def test_a_format_without_its_add_on_is_greyed_with_the_cure(tmp_path: Path) -> None:
+    add_ball()
+    bpy.ops.softpressure.simulate()
+    assert greyed() == set()
+    bpy.ops.preferences.addon_disable(module="io_scene_gltf2")
+    try:
+        assert greyed() == {"GLTF"}
+        sentence = "glTF: its add-on is off. Enable glTF 2.0 format in Edit > Preferences > Add-ons."
+        assert sentence in drawn(panels.Export, 20_000)
+        for how in ("EXEC_DEFAULT", "INVOKE_DEFAULT"):  # before the file browser
+            with pytest.raises(RuntimeError, match=re.escape(sentence)):
+                bpy.ops.softpressure.export(how, filepath=str(tmp_path / "out.glb"), format="GLTF")
+    finally:
+        bpy.ops.preferences.addon_enable(module="io_scene_gltf2")
+    assert greyed() == set()
+
+
+@pytest.mark.parametrize(
+    ("add_on", "remedy"),
+    [("io_scene_gltf2", "glTF: its add-on is off"), ("io_no_such", "glTF: this Blender came without that add-on")],
+)
+def test_what_this_blender_lacks_is_told_with_what_helps(
+    add_on: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_ball()
+    bpy.ops.softpressure.simulate()
+    monkeypatch.setitem(exporting._EXPORTERS, "GLTF", ("export_scene", "no_such_exporter"))
+    monkeypatch.setitem(exporting._EXPORTERS, "ALEMBIC", ("wm", "no_such_exporter"))
+    monkeypatch.setitem(exporting._ADD_ONS, "GLTF", (add_on, "glTF 2.0 format"))
+    told = " ".join(drawn(panels.Export, 20_000))
+    assert remedy in told and "Alembic: this Blender was built without Alembic" in told
+    assert greyed() == {"GLTF", "ALEMBIC"}
+
+
+@pytest.mark.usefixtures("falling")
+def test_formats_that_the_state_forbids_are_greyed_and_the_cure_is_right(tmp_path: Path) -> None:
+    every = {"ALEMBIC", "USD", "GLTF", "FBX", "PC2", "MDD", "CSV"}
+    ball = add_ball()
+    assert greyed() == every and "Press Simulate first" in " ".join(drawn(panels.Export, 20_000))
+    bpy.ops.softpressure.simulate()
+    ball.softpressure.mass = 2.0
+    assert greyed() == every and "out of date. Press Simulate again" in " ".join(drawn(panels.Export, 20_000))
+    bpy.ops.softpressure.simulate()
+    bpy.ops.softpressure.bake()
+    assert greyed() == {"GLTF", "FBX"}
+    bpy.ops.softpressure.free_bake()  # the cure
+    assert greyed() == set()
+    export(tmp_path / "out.glb")
+    bpy.ops.softpressure.bake(target="RELATIVE_KEYS")
+    assert greyed() == {"PC2", "MDD"}
+    this_session().clear()
+    assert greyed() == {"PC2", "MDD", "CSV"}
+    assert "is baked, and its cached frames are gone. Free the bake and sim" in " ".join(drawn(panels.Export, 20_000))
+    bpy.ops.softpressure.free_bake()
+    assert greyed() == every
+    bpy.ops.softpressure.simulate()
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert greyed() == every and "Ball: is in Edit Mode. Leave it" in " ".join(drawn(panels.Export, 20_000))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    ball.softpressure.kind = "RIGID"
+    bpy.ops.softpressure.simulate()
+    assert greyed() == {"PC2", "MDD"}
 
 
 def test_the_panel_has_a_button_for_each_format() -> None:

@@ -21,8 +21,8 @@ from bpy_scene import (
     told,
 )
 from softpressure_ext.core.cache import FrameCache
-from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import beside, disk, handlers, jobs, session, simulate_job, simulation, taking_part
+from softpressure_ext.panels import controls as controls_panel
+from softpressure_ext.softpressure import beside, disk, handlers, jobs, session, simulate_job, simulation
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -258,7 +258,7 @@ def test_nothing_is_evaluated_while_a_frame_is_rendered_or_a_body_is_edited(
         if hold_up == "rendering":
             session.is_rendering = True
         else:
-            monkeypatch.setattr(taking_part, "waits_for", lambda _: "Ball: is in Edit Mode.")
+            monkeypatch.setattr(session, "waits_for", lambda _: "Ball: is in Edit Mode.")
         ahead = len(read)
         for _ in range(20):
             job.advance()
@@ -290,7 +290,7 @@ def test_reading_ahead_stops_where_it_would_take_too_much_memory(
 
 def test_the_panel_has_stop_in_place_of_simulate_while_it_runs(slow: Callable[[float], None]) -> None:
     add_ball()
-    panel = scene_panels.SOFTPRESSURE_PT_simulation
+    panel = controls_panel.SOFTPRESSURE_PT_controls
     before = drawn(panel)
     assert "softpressure.simulate" in before and "softpressure.stop" not in before
     job = begin()

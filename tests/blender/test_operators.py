@@ -11,6 +11,7 @@ from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
 from softpressure_ext.operators import job, reports
 from softpressure_ext.operators import live as live_play
 from softpressure_ext.panels import body as body_panel
+from softpressure_ext.panels import controls as controls_panel
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import bodies, jobs, status, status_bar
 
@@ -156,17 +157,18 @@ def test_panels_show_the_settings_of_the_kind_and_the_state_of_the_cache() -> No
     assert drawn(body_panel.SOFTPRESSURE_PT_motion) == ["velocity", "angular_velocity"]
     assert "gauge_pressure" not in drawn(body_panel.SOFTPRESSURE_PT_body)
     ball.softpressure.kind = "SOFT"
-    assert "Cache: no frames" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
+    assert "Cache: no frames" in drawn(controls_panel.SOFTPRESSURE_PT_controls)
     play(1, 6)
-    assert "Cache: frames 1–6 of 10" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
+    assert "Cache: frames 1–6 of 10" in drawn(controls_panel.SOFTPRESSURE_PT_controls)
     assert "Volume 98.2 %, 2310 Pa" in drawn(body_panel.SOFTPRESSURE_PT_body)
     ball.softpressure.mass = 7.0
-    assert "Out of date" in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation))
-    assert "Simulate first" in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_bake))
+    assert "Out of date: frames 1–6 of 10" in drawn(controls_panel.SOFTPRESSURE_PT_controls)
+    assert "Out of date" not in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation))
+    assert drawn(scene_panels.SOFTPRESSURE_PT_bake) == []
     bpy.ops.softpressure.simulate()
-    assert drawn(scene_panels.SOFTPRESSURE_PT_bake) == ["softpressure.bake", "Bakes frames 1–10 of 10, 1 MB"]
+    assert drawn(scene_panels.SOFTPRESSURE_PT_bake, 900) == ["Bake makes shape keys of frames 1–10 of 10, 1 MB"]
     bpy.ops.softpressure.bake()
-    assert drawn(scene_panels.SOFTPRESSURE_PT_bake)[0] == "softpressure.free_bake"
+    assert "softpressure.free_bake" in drawn(controls_panel.SOFTPRESSURE_PT_controls)
     assert "Baked: free the bake" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
     assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "threads"]
     settings = bpy.context.scene.softpressure
@@ -209,7 +211,7 @@ def test_the_gauge_has_its_place_before_it_is_known() -> None:
 def test_the_fields_of_a_baked_body_are_locked() -> None:
     add_ball()
     panels = (body_panel.SOFTPRESSURE_PT_body, body_panel.SOFTPRESSURE_PT_motion, body_panel.SOFTPRESSURE_PT_attach)
-    assert [locked(panel) for panel in panels] == [[], [], []]
+    assert [locked(panel) for panel in panels] == [[], [], ["is_attached"]]
     bpy.ops.softpressure.simulate()
     bpy.ops.softpressure.bake()
     assert {"softpressure.add_body", "body_type", "mass", "gauge_pressure", "self_collision", "pin_group"} <= set(

@@ -14,6 +14,7 @@ from bpy_scene import (
     play,
     rest,
     shown,
+    state_text,
     this_session,
     told,
 )
@@ -175,7 +176,7 @@ def test_editing_a_parameter_marks_the_cache_out_of_date_and_stops_it(setting: s
     before = getattr(ball.softpressure, setting)
     setattr(ball.softpressure, setting, before + 1.0)
     assert this_session().is_out_of_date(scene)
-    assert "Out of date" in " ".join(status.notices(scene))
+    assert "Out of date" in state_text()
     frame(4)
     assert this_session().cache.last_frame == 3  # never mixed with frames of other settings
     setattr(ball.softpressure, setting, before)

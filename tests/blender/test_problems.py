@@ -18,12 +18,13 @@ from bpy_scene import (
     rest,
     select,
     shown,
+    state_text,
     this_session,
     told,
 )
 from softpressure_ext.core import DivergenceError
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.panels import scene as scene_panels
+from softpressure_ext.panels import controls as controls_panel
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -129,7 +130,7 @@ def test_a_bad_body_stands_aside_and_the_rest_plays() -> None:
     assert this_session().cache.last_frame == 4 and this_session().cache.body_names == ("Ball",)
     assert height(ball) < 5.0
     np.testing.assert_allclose(shown(cup), rest(cup), atol=1e-6)
-    assert "Cup: 3 open edges" in told() and "Out of date" not in told()
+    assert "Cup: 3 open edges" in told() and "Out of date" not in state_text()
     select(cup)
     assert "3 open edges" in told_of_active()
     frame(1)
@@ -239,7 +240,7 @@ def test_after_remove_nothing_is_out_of_date() -> None:
     play(1, 3)
     bpy.ops.softpressure.remove_body()
     assert told() == ""
-    assert "Cache: no frames" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
+    assert "No bodies" in drawn(controls_panel.SOFTPRESSURE_PT_controls)
 
 
 def test_a_duplicate_of_a_baked_body_is_not_out_of_date() -> None:
@@ -254,4 +255,4 @@ def test_a_duplicate_of_a_baked_body_is_not_out_of_date() -> None:
     for obj in bpy.context.scene.objects:
         obj.select_set(True)
     assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
-    assert "Out of date" in told()
+    assert "Out of date" in state_text()

@@ -11,13 +11,24 @@ class Layout:
     """Collects what a panel draws, which properties it locks, and the names a person reads of those it does not."""
 
     def __init__(
-        self, drawn: list[str], locked: list[str], enabled: bool = True, labels: set[str] | None = None
+        self,
+        drawn: list[str],
+        locked: list[str],
+        enabled: bool = True,
+        labels: set[str] | None = None,
+        buttons: "list[tuple[str, SimpleNamespace, Layout]] | None" = None,
     ) -> None:
         self.drawn, self.locked, self.enabled = drawn, locked, enabled
         self.labels = set[str]() if labels is None else labels
+        #: Each operator, its properties and where it stands.
+        self.buttons: list[tuple[str, SimpleNamespace, Layout]] = [] if buttons is None else buttons
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        assert name != "active", "what is dim but accepts input puzzles people: use `enabled`"
+        super().__setattr__(name, value)
 
     def column(self, **_: Any) -> "Layout":
-        return Layout(self.drawn, self.locked, self.enabled, self.labels)
+        return Layout(self.drawn, self.locked, self.enabled, self.labels, self.buttons)
 
     row = box = column
 
@@ -51,7 +62,9 @@ class Layout:
         assert operator in dir(getattr(bpy.ops, module))
         self.drawn.append(name)
         self._tell(getattr(getattr(bpy.ops, module), operator).get_rna_type(), text)
-        return SimpleNamespace()
+        properties = SimpleNamespace()
+        self.buttons.append((name, properties, self))
+        return properties
 
     def operator_menu_enum(self, name: str, _property: str, text: str | None = None, **_: Any) -> Any:
         if not self.enabled:
@@ -79,6 +92,13 @@ def labels(panels: Iterable[Any]) -> set[str]:
     return set[str]().union(*({panel.bl_label} | _drawn(panel, 300).labels for panel in shown))
 
 
+def buttons(panels: Iterable[Any]) -> list[tuple[str, dict[str, Any], bool]]:
+    """Buttons of those panels that are shown now: operator, properties, and whether the panel lets them be pressed."""
+    shown = [panel for panel in panels if not hasattr(panel, "poll") or panel.poll(bpy.context)]
+    found = [button for panel in shown for button in _drawn(panel, 300).buttons]
+    return [(name, vars(properties), place.enabled) for name, properties, place in found]
+
+
 def _drawn(panel: Any, width: int) -> Layout:
     layout = Layout([], [])
     context = SimpleNamespace(
@@ -87,7 +107,7 @@ def _drawn(panel: Any, width: int) -> Layout:
         region=SimpleNamespace(width=width),
         preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),  # 0 without a window
     )
-    drawing = SimpleNamespace(layout=layout)
+    drawing = SimpleNamespace(layout=layout, bl_space_type=getattr(panel, "bl_space_type", ""))
     if hasattr(panel, "draw_settings"):
         drawing.draw_settings = MethodType(panel.draw_settings, drawing)
     panel.draw(drawing, context)

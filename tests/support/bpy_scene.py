@@ -10,7 +10,7 @@ import pytest
 import softpressure_ext
 from softpressure_ext.core import FrameInput, MethodOptions, Model, State, prepare
 from softpressure_ext.core.bodies.lattice.follow import followed
-from softpressure_ext.softpressure import capture, session, status
+from softpressure_ext.softpressure import capture, run_state, session, status
 
 _registered = False
 
@@ -233,3 +233,9 @@ def told() -> str:
     """What the panel of the scene says."""
     bpy.context.view_layer.update()
     return " ".join(status.notices(bpy.context.scene))
+
+
+def state_text() -> str:
+    """The state of the simulation, as the bar below Simulate says it."""
+    bpy.context.view_layer.update()
+    return run_state.of(bpy.context.scene).text

@@ -1,0 +1,53 @@
+"""The row that is always at the top: Simulate, Live and Bake, and below it the state of the cache."""
+
+from typing import Any
+
+import bpy
+
+from ..softpressure import jobs, loading, run_state, session
+from ..softpressure.blender_types import Context, Layout
+from .layout import CATEGORY
+
+#: How much higher than a field its buttons are.
+_HEIGHT = 1.3
+
+
+def draw_controls(layout: Layout, context: Context) -> None:
+    """Two rows of always the same height, whatever is selected or told."""
+    scene, job = context.scene, jobs.current()
+    row = layout.row(align=True)
+    row.scale_y = _HEIGHT
+    if job:
+        row.operator("softpressure.stop", icon="CANCEL")
+    else:
+        row.operator("softpressure.simulate", icon="PLAY")
+    live = row.row(align=True)
+    live.enabled = job is None
+    live.operator("softpressure.live_play", icon="VIEW_PAN")
+    if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+        row.operator("softpressure.free_bake", icon="TRASH")
+    else:
+        row.operator("softpressure.bake", icon="KEYFRAME").target = "SHAPE_KEYS"
+    state = run_state.of(scene)
+    row = layout.row(align=True)
+    row.progress(factor=state.share, text=state.text)
+    row.operator("softpressure.reset", text="", icon="LOOP_BACK")
+
+
+class SOFTPRESSURE_PT_controls(bpy.types.Panel):
+    """Above all other panels of the tab; has no header, so that it stays open and in its place."""
+
+    layout: Layout
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = CATEGORY
+    bl_label = "Controls"
+    bl_options: Any = {"HIDE_HEADER"}
+
+    def draw(self, context: Context) -> None:
+        """Buttons and state."""
+        loading.load_early()
+        draw_controls(self.layout, context)
+
+
+CLASSES = (SOFTPRESSURE_PT_controls,)
