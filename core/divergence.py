@@ -37,7 +37,15 @@ def check_divergence(model: Model, state: State, rest_size: FloatArray) -> None:
     finite = (np.isfinite(state.positions) & np.isfinite(state.velocities)).all(axis=1)
     if not finite.all():
         raise Diverged(int(model.point_body[np.flatnonzero(~finite)[0]]), "is not finite")
-    grown = membrane_sizes(model, state.positions) > LARGEST_GROWTH * rest_size
+    check_sizes(model, state.positions, rest_size)
+
+
+def check_sizes(model: Model, positions: FloatArray, rest_size: FloatArray) -> None:
+    """Raise `Diverged` for the first body that has grown beyond all bounds; see `check_divergence`.
+
+    `positions` [m] of the points, those of a body in any order.
+    """
+    grown = ~(membrane_sizes(model, positions) <= LARGEST_GROWTH * rest_size)
     if grown.any():
         raise Diverged(int(np.flatnonzero(grown)[0]), "grows beyond all bounds")
 

@@ -22,9 +22,9 @@ SEARCHES, EARLY, RENEWED, LIMITED, STALLS, PRESSING, CANDIDATES = range(6, 13)  
 STARTS, FAR = range(13, 15)
 # Steps of the run at which the present tick began and ends; whether a sleeping body must wake before (`rigid_ticks.py`)
 TICK_START, TICK_END, WAKES = range(15, 18)
-# Contacts that searches and limits looked at in the frame, see `attempt.py`
-WORK = 18
-STATE_SIZE = 19
+# Contacts that searches and limits looked at in the frame, see `attempt.py`; whether no attempt settled the last step
+WORK, STALLED = 18, 19
+STATE_SIZE = 20
 # Kinds of jobs of a step's team: rows of forces, velocities from them, positions, margins and frames of patches
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 

@@ -24,6 +24,7 @@ from .arrays import (
     SEARCHES,
     SOFT,
     SPAN,
+    STALLED,
     STALLS,
     STARTS,
     STEP,
@@ -156,6 +157,7 @@ def try_step(contact, planes, x, y, velocity, velocity_rows, h, attempt, limits)
 def stand_still(contact, x, y, velocity, h):
     """Let all that is free stay at x, and report what given points leave no room: no attempt has settled the step."""
     contact.run.state[STALLS] += 1
+    contact.run.state[STALLED] = 1
     stop_all(contact, x, y, velocity, h)
     note_failures(contact, NO_ROOM)
 

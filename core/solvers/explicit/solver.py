@@ -14,6 +14,7 @@ import numpy as np
 from ...bodies.flat.plane import hold_in_plane
 from ...bodies.rigid.convex import ConvexShapes, convex_shapes
 from ...contact.untangle.crossings import Crossings
+from ...divergence import check_sizes, membrane_sizes
 from ...energy.energies import ModelElements
 from ...errors import ParameterError
 from ...jit import Repeated
@@ -36,6 +37,7 @@ from .arrays import (  # fmt: skip
     RESUMES,
     SEARCHES,
     SPAN,
+    STALLED,
     STALLS,
     STARTS,
     STEP,
@@ -113,7 +115,7 @@ class ExplicitSolver:
         self._is_ball = self._scene.contact.bodies.is_ball.copy()
         self._advance = Repeated(advance)
         self._masses = masses
-        self._still_speeds = still_speeds(model)
+        self._still_speeds, self._rest_size = still_speeds(model), membrane_sizes(model, model.rest_positions)
         self._least_edge = float(self._scene.contact.run.scale[: model.membrane_count, 1].min(initial=np.inf))
         self._frame = FrameCounts()
         shapes = convex_shapes(model)
@@ -379,9 +381,13 @@ class ExplicitSolver:
             )  # fmt: skip
             with helped(scene.contact.run.team, size, functools.partial(self._advance, *given)):
                 self._advance(*given, 0)
-            if not state[LACKS_ROOM]:
+            if state[LACKS_ROOM]:
+                self._make_room()
+            elif state[STALLED]:
+                state[STALLED] = 0
+                check_sizes(self.model, self._rows[int(state[STEP]) % 2][:, :3], self._rest_size)
+            else:
                 break
-            self._make_room()
 
     def _note_sleep(self) -> None:
         """Let restitution take sleeping rigid bodies as ones that nothing moves."""

@@ -25,6 +25,7 @@ from .arrays import (  # fmt: skip
     RESUMES,
     ROWS,
     SPAN,
+    STALLED,
     STEP,
     TICK_END,
     TICK_START,
@@ -169,7 +170,7 @@ def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
 @lean_kernel
 def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damping, gravity, loss_steps, number):
     """Take steps of a run until `state[STEP]` reaches `state[TICK_END]`, a rigid body strays from the plan of its tick
-    or must wake, or a search exceeds the capacity (`state[LACKS_ROOM]`).
+    or must wake, a step is not settled (`state[STALLED]`), or a search exceeds the capacity (`state[LACKS_ROOM]`).
 
     Called again with larger arrays, it resumes. `damping`: c of the dashpots; `steps`: of the run; `loss_steps`: steps
     between two calls of dissipation. After an odd number of steps the positions are those in y. Rows are the same
@@ -194,6 +195,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
             late = (state[STEP] - 1) % loss_steps + 1
             start = contact.bodies.point_start
             apply_losses(rows, velocity_rows, scene.losses, contact.rigid, start, gravity, h * late)
-        if strays(contact.rigid, h, (state[STEP] - state[TICK_START]) * h) or state[WAKES] == 1:
+        strayed = strays(contact.rigid, h, (state[STEP] - state[TICK_START]) * h)
+        if strayed or state[WAKES] == 1 or state[STALLED] == 1:
             break
     catch_up(contact.rigid)
