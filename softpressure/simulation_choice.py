@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..core.parameters.methods import FORCE_BASED
 from ..core.parameters.scene import DETAIL
 from . import session, stages
 
@@ -16,6 +17,12 @@ def may_be_even(obj: bpy.types.Object, body_type: str = "") -> bool:
     """
     settings = obj.softpressure
     return settings.simulation_mesh != "DRAWN" and (body_type or settings.body_type) == "MEMBRANE"
+
+
+def simulated_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
+    """About how many vertices of a soft body are simulated, before that is known."""
+    drawn = len(obj.data.vertices)
+    return min(drawn, vertex_count(scene, obj)) if may_be_even(obj) else drawn
 
 
 def vertex_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
@@ -37,7 +44,9 @@ def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if body is None:
         return f"Simulates up to {vertex_count(scene, obj):,} even vertices for {len(mesh.vertices):,} drawn"
     if body.drawn is None:
-        return f"Simulates the {len(mesh.vertices):,} drawn vertices, as that is as fast"
+        is_of_paper = scene.softpressure.solver in FORCE_BASED
+        reason = "the method of a paper does" if is_of_paper else "that is as fast"
+        return f"Simulates the {len(mesh.vertices):,} drawn vertices, as {reason}"
     return f"Simulates {len(body.positions):,} even vertices for {body.drawn.seen_count:,} drawn"
 
 

@@ -20,6 +20,8 @@ from ..core import (
 )
 from ..core.bodies.assembly import AUTOMATIC_THICKNESS
 from ..core.model import BoolArray
+from ..core.parameters.methods import FORCE_BASED
+from ..core.simulation_mesh.parts import have_parts_to_unite
 from . import kept_meshes, mesh_io, units
 from .mesh_io import FloatArray, IntArray
 from .seen_shape import Shape
@@ -159,7 +161,7 @@ def _takes_even(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> 
     if choice == "CUSTOM" or not may_be_even(obj):
         return False
     is_best = choice == "AUTO" and shape.is_as_drawn
-    return not (is_best and _is_as_cheap(shape.own, shape.own_triangles, vertex_count(scene, obj)))
+    return not (is_best and _is_best_as_drawn(scene, shape.own, shape.own_triangles, vertex_count(scene, obj)))
 
 
 def _bound_to_cage(
@@ -195,16 +197,18 @@ def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
     return areas
 
 
-def _is_as_cheap(positions: FloatArray, triangles: IntArray, count: int) -> bool:
-    """Whether a drawn mesh can be simulated, and costs no more than an even one of so many vertices.
+def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: IntArray, count: int) -> bool:
+    """Whether a drawn mesh can be simulated, costs no more than an even one of so many vertices, and needs no uniting.
 
-    Steps are as many as the shortest edges ask for.
+    Steps are as many as the shortest edges ask for. The methods of papers simulate what is drawn, as they do.
     """
     try:
         check_closed_surface("", positions, triangles)
     except MeshError:
         return False
+    if scene.softpressure.solver in FORCE_BASED:
+        return True
     sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
     length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
     drawn, even = len(positions) / sides.min(), count / (_SHORTEST * length)
-    return bool(drawn <= _DEARER * even)
+    return bool(drawn <= _DEARER * even) and not have_parts_to_unite(positions, triangles.astype(np.int64))
