@@ -63,9 +63,9 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
             positions, triangles = _shape(obj, metres)
             if len(triangles):
                 tree = trees[obj.name] = yield from _tree(positions, triangles, (number, len(objects), label))
-                if follows:
-                    continue  # its edges cost nothing, and its faces may cross
                 found += _slight(obj, positions, triangles, metres)
+                if follows and _is_made_whole(positions, triangles):
+                    continue  # its faces may cross
                 yield number + 0.7, len(objects), label
                 found += _crossings(obj, triangles, tree)
     for (one, tree), (other, other_tree) in combinations(trees.items(), 2):
@@ -189,7 +189,7 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
     a, b, c = (x[triangles[:, corner]] for corner in range(3))
     sides = np.stack([np.linalg.norm(side, axis=1) for side in (b - a, c - b, a - c)])
     mean = float(sides.mean())
-    if settings.kind == "SOFT" and settings.body_type in SKINS:
+    if settings.kind == "SOFT" and settings.body_type in SKINS and not simulation_choice.may_be_even(obj):
         heights = np.linalg.norm(np.cross(b - a, c - a), axis=1) / np.maximum(sides.max(axis=0), 1e-300)
         count = int((heights < SLIVER * mean).sum())
         if count:
@@ -206,6 +206,12 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
         )
         found.append(Flaw(obj.name, sentence, ("THICKNESS",), is_grave=False))
     return found
+
+
+def _is_made_whole(positions: FloatArray, triangles: IntArray) -> bool:
+    from . import simulation_mesh  # needs the solver
+
+    return simulation_mesh.is_made_whole(positions, triangles)
 
 
 def _crossings(obj: bpy.types.Object, triangles: IntArray, tree: BVHTree) -> list[Flaw]:

@@ -197,18 +197,25 @@ def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
     return areas
 
 
-def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: IntArray, count: int) -> bool:
-    """Whether a drawn mesh can be simulated, costs no more than an even one of so many vertices, and needs no uniting.
-
-    Steps are as many as the shortest edges ask for. The methods of papers simulate what is drawn, as they do.
-    """
+def is_made_whole(positions: FloatArray, triangles: IntArray) -> bool:
+    """Whether a surface is closed, or its parts are united, before it is simulated by an even mesh."""
     try:
         check_closed_surface("", positions, triangles)
     except MeshError:
+        return True
+    return have_parts_to_unite(positions, triangles.astype(np.int64))
+
+
+def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: IntArray, count: int) -> bool:
+    """Whether a drawn mesh can be simulated and costs no more than an even one of so many vertices.
+
+    Steps are as many as the shortest edges ask for. The methods of papers simulate what is drawn, as they do.
+    """
+    if is_made_whole(positions, triangles):
         return False
     if scene.softpressure.solver in FORCE_BASED:
         return True
     sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
     length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
     drawn, even = len(positions) / sides.min(), count / (_SHORTEST * length)
-    return bool(drawn <= _DEARER * even) and not have_parts_to_unite(positions, triangles.astype(np.int64))
+    return bool(drawn <= _DEARER * even)

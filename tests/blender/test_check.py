@@ -184,7 +184,7 @@ def test_faces_that_cross_their_own_skin_are_reported_and_selected() -> None:
 
 
 def test_slivers_are_reported() -> None:
-    ball = add_ball(kind=None)
+    ball = as_drawn(add_ball(kind=None))
 
     def cut(work: bmesh.types.BMesh) -> None:
         bmesh.ops.triangulate(work, faces=work.faces)
@@ -197,6 +197,8 @@ def test_slivers_are_reported() -> None:
     bpy.ops.softpressure.add_body(kind="SOFT")
     [flaw] = [flaw for flaw in check() if "slivers" in flaw.sentence]
     assert flaw.fixes == () and "they cost steps" in flaw.sentence and problem_of(ball) == ""
+    ball.softpressure.simulation_mesh = "EVEN"
+    assert check() == []  # an even mesh has none
 
 
 def test_a_large_mesh_is_checked_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
