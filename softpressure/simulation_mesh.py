@@ -211,11 +211,10 @@ def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: 
 
     Steps are as many as the shortest edges ask for. The methods of papers simulate what is drawn, as they do.
     """
-    if is_made_whole(positions, triangles):
-        return False
-    if scene.softpressure.solver in FORCE_BASED:
-        return True
-    sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
-    length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
-    drawn, even = len(positions) / sides.min(), count / (_SHORTEST * length)
-    return bool(drawn <= _DEARER * even)
+    if scene.softpressure.solver not in FORCE_BASED:
+        sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
+        length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
+        drawn, even = len(positions) / max(float(sides.min()), 1e-300), count / (_SHORTEST * length)
+        if drawn > _DEARER * even:
+            return False
+    return not is_made_whole(positions, triangles)

@@ -18,7 +18,16 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import kept_meshes, mesh_io, simulation_choice, stages
+from softpressure_ext.softpressure import (
+    beside,
+    jobs,
+    kept_meshes,
+    making_meshes,
+    mesh_io,
+    simulate_job,
+    simulation_choice,
+    stages,
+)
 
 
 def add_cube(size: float = 2.0, at: Any = (0.0, 0.0, 3.0)) -> Any:
@@ -271,3 +280,32 @@ def test_a_cube_lies_on_the_floor(modify: Callable[[Any], None]) -> None:
     for number in range(130, 151, 5):
         frame(number)
         assert abs(seen(obj)[:, 2].min()) < 3e-3
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_mesh_is_made_beside_the_window_with_progress_and_stopped_at_once() -> None:
+    obj = add_soft(add_cube(), simulation_vertices=4000)
+    kept_meshes._memory.clear()
+    scene = bpy.context.scene
+    (missing,) = making_meshes.missing_now(scene)
+    told = [found[0] for found in making_meshes.make(scene, [missing]) if found is not None]
+    assert kept_meshes.KEY in obj and told == sorted(told) and len(set(told)) > 3
+    assert making_meshes.missing_now(scene) == []
+    del obj[kept_meshes.KEY]
+    kept_meshes._memory.clear()
+    work = making_meshes.make(scene, [missing])
+    next(work)
+    next(work)
+    work.close()
+    beside.wait()
+    assert kept_meshes.KEY not in obj and not kept_meshes._memory
+    assert bpy.ops.softpressure.make_meshes() == {"FINISHED"}
+    assert kept_meshes.KEY in obj
+
+
+@pytest.mark.usefixtures("falling")
+def test_simulate_makes_what_is_missing_and_names_what_it_does() -> None:
+    add_soft(add_cube(), simulation_vertices=4000)
+    kept_meshes._memory.clear()
+    labels = [found[2] for found in jobs.whole(simulate_job.simulate(bpy.context.scene))]
+    assert "Simulation mesh of Cube" in labels and len(body().positions) == pytest.approx(4000, rel=0.05)
