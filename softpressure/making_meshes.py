@@ -54,7 +54,9 @@ def missing_now(scene: bpy.types.Scene) -> list[Wanted]:
     playback.show_input(scene, True)
     layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
     layer.update()
+    depsgraph = layer.depsgraph
+    assert depsgraph is not None
     try:
-        return capture.missing_meshes(scene, layer.depsgraph)
+        return capture.missing_meshes(scene, depsgraph)
     finally:
         playback.show_again(scene)

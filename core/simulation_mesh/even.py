@@ -74,9 +74,9 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
         raise MeshError("mesh: no faces, or coordinates that are not finite; nothing to simulate. Rebuild its faces.")
     check_extent("mesh", given)
     if len(given) > LARGE and (small := shrunk(given, triangles)) is not None:
-        even = yield from even_mesh_slices(small.x, small.triangles, vertex_count)
-        face, normals = even.face[small.cluster], even.drawn_normals[small.cluster]
-        return even._replace(face=face, drawn_normals=normals, nearest=small.first[even.nearest])
+        found = yield from even_mesh_slices(small.x, small.triangles, vertex_count)
+        face, normals = found.face[small.cluster], found.drawn_normals[small.cluster]
+        return found._replace(face=face, drawn_normals=normals, nearest=small.first[found.nearest])
     # in a frame of its own with sizes near 1, so that constants need no unit
     middle, size = 0.5 * (given.min(axis=0) + given.max(axis=0)), float(np.ptp(given, axis=0).max())
     x = (given - middle) / size
