@@ -91,6 +91,7 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
     mesh: Mesh = obj.data
     keys = () if mesh.shape_keys is None else tuple(mesh.shape_keys.key_blocks.keys())
     states = (kind, obj.mode, mesh.users, keys, bodies.closing_modifier(obj), obj.softpressure.rigid_shape)
+    states = (*states, simulation_choice.unfollowed(obj))
     seen = fingerprint.of_arrays([states, fingerprint.of_mesh(obj)])
     if seen != name:
         found = _fixes_for(obj, kind)
@@ -107,9 +108,7 @@ def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
             return ("SINGLE_USER",)
         if mesh.shape_keys is not None and any(key.name != mesh_io.LIVE_KEY for key in mesh.shape_keys.key_blocks[1:]):
             return ("APPLY_KEYS",)
-    if kind == "SOFT" and node_trees.mesh_maker(obj):
-        return ("APPLY_MODIFIER", "ADD_CAGE")
-    if kind == "SOFT" and simulation_choice.unfollowed(obj):
+    if kind == "SOFT" and (node_trees.mesh_maker(obj) or simulation_choice.unfollowed(obj)):
         return ("APPLY_MODIFIER",)
     found = []
     if kind != "COLLIDER" and bodies.closing_modifier(obj):
