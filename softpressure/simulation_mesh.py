@@ -22,7 +22,7 @@ from ..core.bodies.assembly import AUTOMATIC_THICKNESS
 from ..core.model import BoolArray
 from ..core.parameters.methods import FORCE_BASED
 from ..core.simulation_mesh.parts import have_parts_to_unite
-from . import kept_meshes, mesh_io, units
+from . import flat_shape, kept_meshes, mesh_io, units
 from .mesh_io import FloatArray, IntArray
 from .seen_shape import Shape
 from .simulation_choice import may_be_even, vertex_count
@@ -33,6 +33,8 @@ _DEARER = 1.2
 _SHORTEST = 0.6
 #: Most automatic thickness as a share of the size: a cube of 2 m and eight vertices lies 2.5 mm over the floor.
 _THIN = 1.25e-3
+#: Cells fill drawn meshes of up to so many times the vertices of an even one: filling takes time for each.
+_FINE = 10
 #: How many bodies that tear are kept in mind.
 _KEPT = 64
 
@@ -158,10 +160,14 @@ def _result(slices: Generator[float, None, kept_meshes.Kept]) -> kept_meshes.Kep
 def _takes_even(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> bool:
     """Whether a body simulates an even mesh."""
     choice = obj.softpressure.simulation_mesh
-    if choice == "CUSTOM" or not may_be_even(obj):
+    if choice == "CUSTOM" or not may_be_even(obj) or flat_shape.is_flat_body(obj.softpressure.body_type, shape.world):
         return False
-    is_best = choice == "AUTO" and shape.is_as_drawn
-    return not (is_best and _is_best_as_drawn(scene, shape.own, shape.own_triangles, vertex_count(scene, obj)))
+    if choice == "EVEN" or not shape.is_as_drawn:
+        return True
+    count = vertex_count(scene, obj)
+    if obj.softpressure.body_type != "MEMBRANE":
+        return len(shape.own) > _FINE * count or not _is_closed(shape.own, shape.own_triangles)
+    return not _is_best_as_drawn(scene, shape.own, shape.own_triangles, count)
 
 
 def _bound_to_cage(
@@ -199,11 +205,15 @@ def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
 
 def is_made_whole(positions: FloatArray, triangles: IntArray) -> bool:
     """Whether a surface is closed, or its parts are united, before it is simulated by an even mesh."""
+    return not _is_closed(positions, triangles) or have_parts_to_unite(positions, triangles.astype(np.int64))
+
+
+def _is_closed(positions: FloatArray, triangles: IntArray) -> bool:
     try:
         check_closed_surface("", positions, triangles)
     except MeshError:
-        return True
-    return have_parts_to_unite(positions, triangles.astype(np.int64))
+        return False
+    return True
 
 
 def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: IntArray, count: int) -> bool:
