@@ -37,12 +37,14 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Add the meshes; reports reasons for those that are refused."""
-        from ..softpressure import bodies, preparation
+        from ..softpressure import bodies, making_meshes, preparation
 
         with waiting(context):
             notes, refusals = bodies.add_all(context.scene, chosen_meshes(context), self.kind)
         if notes and not bpy.app.background:
             preparation.is_prepared(context.scene)  # begins while the scene is still being set up
+            if preparation.can_make_meshes() and making_meshes.missing_now(context.scene):
+                bpy.ops.softpressure.make_meshes("INVOKE_DEFAULT")
         return finish(self, notes, refusals)
 
 

@@ -58,6 +58,34 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
         return f"Cached {status.cache_text(context.scene)}{missing}"
 
 
+class SOFTPRESSURE_OT_make_meshes(JobOperator, bpy.types.Operator):
+    """Make the even meshes that bodies lack, which Simulate would make."""
+
+    bl_idname = "softpressure.make_meshes"
+    bl_label = "Make Simulation Meshes"
+    bl_description = (
+        "Make the even meshes that bodies lack, which Simulate would make. You can go on meanwhile; Esc stops"
+    )
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a body, and no other job, which makes them itself."""
+        return _has_bodies(cls, context) and jobs.current() is None
+
+    lets_go_on = True
+
+    def job(self, context: Context) -> jobs.Work:
+        """Body by body; what is made is kept with the file."""
+        from ..softpressure import making_meshes
+
+        yield from making_meshes.make(context.scene, making_meshes.missing_now(context.scene))
+
+    def done_text(self, _context: Context) -> str:
+        """What is there now."""
+        return "Simulation meshes are made"
+
+
 class SOFTPRESSURE_OT_stop(bpy.types.Operator):
     """Stop what runs beside the window; the frames that are done stay."""
 
@@ -131,4 +159,10 @@ class SOFTPRESSURE_OT_delete_cache(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SOFTPRESSURE_OT_simulate, SOFTPRESSURE_OT_stop, SOFTPRESSURE_OT_reset, SOFTPRESSURE_OT_delete_cache)
+CLASSES = (
+    SOFTPRESSURE_OT_simulate,
+    SOFTPRESSURE_OT_make_meshes,
+    SOFTPRESSURE_OT_stop,
+    SOFTPRESSURE_OT_reset,
+    SOFTPRESSURE_OT_delete_cache,
+)

@@ -4,7 +4,6 @@ import bpy
 
 from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
-from ..operators import cages as cage_operators
 from ..operators import check as check_operators
 from ..operators import curves as curve_operators
 from ..operators import export as export_operators
@@ -16,7 +15,6 @@ from ..operators import sweep as sweep_operators
 from ..operators.reports import tells_errors
 from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
-from ..panels import cages as cages_panel
 from ..panels import check as check_panel
 from ..panels import controls as controls_panel
 from ..panels import export as export_panel
@@ -30,7 +28,6 @@ from . import command, curves, handlers, loading, materials, overlay_view, prope
 CLASSES = (
     *properties.CLASSES,
     *body_operators.CLASSES,
-    *cage_operators.CLASSES,
     *check_operators.CLASSES,
     *hose_operators.CLASSES,
     *preset_operators.CLASSES,
@@ -44,7 +41,6 @@ CLASSES = (
     *presets_panel.CLASSES,
     *body_panel.CLASSES,
     *force_panels.CLASSES,
-    *cages_panel.CLASSES,
     *bodies_panel.CLASSES,
     *check_panel.CLASSES,
     *scene_panels.CLASSES,

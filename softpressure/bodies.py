@@ -70,7 +70,7 @@ def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: s
             session.tried[obj.session_uid] = kind
             refusals.append(str(error))
         else:
-            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}{_of_flat(scene, obj)}")
+            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}{_of_flat(scene, obj) or _of_open(obj)}")
     if notes and not scene.render.use_lock_interface:
         scene.render.use_lock_interface = True
         # in the same report: Blender's status bar shows the last one only
@@ -88,6 +88,18 @@ def _of_flat(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if flat_shape.is_out_of_gravity(scene, obj):
         sentence += "; gravity has no part in that plane. Turn it upright, or press Inflate to make it a cushion"
     return sentence
+
+
+def _of_open(obj: bpy.types.Object) -> str:
+    """Addition to the report on a new body: that its mesh is not simulated as it is drawn, but closed."""
+    if obj.softpressure.kind != "SOFT" or not simulation_choice.may_be_even(obj):
+        return ""
+    matrix = mesh_io.world_matrix(obj)
+    try:
+        check_closed_surface(obj.name, flat_shape.rest_positions(obj), mesh_io.read_triangles(obj.data, matrix))
+    except MeshError:
+        return "; it is not one closed surface, and simulated as if it were"
+    return ""
 
 
 def inflate(obj: bpy.types.Object) -> tuple[list[str], list[str]]:
@@ -174,7 +186,7 @@ def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
     closing = closing_modifier(obj)
     made_of = [kind, body_type or obj.softpressure.body_type, obj.softpressure.rigid_shape, bool(obj.modifiers)]
     made_of += [kind == "SOFT" and simulation_choice.may_be_even(obj, body_type)]
-    made_of += [_is_thick_as_seen(obj), stages.first_repeating(obj)]
+    made_of += [stages.first_repeating(obj)]
     made_of += [node_trees.mesh_maker(obj)]
     name = fingerprint.of_arrays([fingerprint.of_mesh(obj), obj.name, size, mirrored, closing, *made_of])
     if obj.session_uid not in session.verdicts or session.verdicts[obj.session_uid][0] != name:
@@ -247,16 +259,22 @@ def on_type_change(obj: bpy.types.Object) -> None:
 def suited_type(obj: bpy.types.Object) -> str:
     """The type for a new soft body: Loop for a flat mesh or edges alone, Truss for one with inner vertices.
 
-    A type that was chosen stays; other meshes keep the default.
+    A type that was chosen stays; other meshes keep the default, as do flat ones of faces without one closed outline.
     """
     settings, mesh = obj.softpressure, obj.data
     chosen = str(settings.body_type)
     if obj.type != "MESH" or obj.mode == "EDIT" or settings.is_property_set("body_type") or not len(mesh.edges):
         return chosen
     local = mesh_io.read_local(mesh)
+    positions, outline = mesh_io.to_world(mesh_io.world_matrix(obj), local), mesh_io.read_outline(mesh)
     if len(mesh.polygons) and not is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), _as_seen(obj, local))):
         return chosen
-    return "LOOP" if len(np.unique(mesh_io.read_outline(mesh))) == len(mesh.vertices) else "TRUSS"
+    if len(mesh.polygons) and simulation_choice.may_be_even(obj):
+        try:
+            outline_of(obj.name, positions, outline)
+        except MeshError:
+            return chosen
+    return "LOOP" if len(np.unique(outline)) == len(mesh.vertices) else "TRUSS"
 
 
 def _as_seen(obj: bpy.types.Object, local: mesh_io.Float32Array) -> mesh_io.Float32Array:
@@ -286,8 +304,8 @@ def check_surface_of(
         (check_loop if body_type == "LOOP" else outline_of)(obj.name, positions, mesh_io.read_outline(mesh))
         return
     follows = kind == "SOFT" and simulation_choice.may_be_even(obj, body_type)
-    if follows and (_is_thick_as_seen(obj) or not is_flat(positions)):
-        if not np.isfinite(positions).all() or not len(triangles):
+    if follows and len(triangles):
+        if not np.isfinite(positions).all():
             check_surface(obj.name, positions, triangles)
         if not stages.first_repeating(obj):
             return  # whatever it is like: an even mesh is made of it
@@ -304,11 +322,6 @@ def check_surface_of(
         if closing and "open edges" in str(error):
             raise MeshError(f"{error} The modifier {closing} follows the simulation: apply it first.") from None
         raise
-
-
-def _is_thick_as_seen(obj: bpy.types.Object) -> bool:
-    """Whether a flat mesh is simulated as one that is not: modifiers make it so, or it is asked for."""
-    return obj.softpressure.simulation_mesh in {"EVEN", "CUSTOM"} or stages.has_more_than_drawn(obj)
 
 
 def check_size(name: str, positions: mesh_io.FloatArray) -> None:

@@ -427,7 +427,7 @@ def _body(
         attached = drawn.vertices(attached)
     pinned, pulled = goals.read(obj, drawn)
     exact = None if drawn is None else goals.read(obj)[0]
-    if simulation_choice.may_be_even(obj):
+    if kind == "MEMBRANE" and simulation_choice.may_be_even(obj):
         values["thickness"] = simulation_mesh.thickness(values["thickness"], positions, triangles, drawn)
     return Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,

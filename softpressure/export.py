@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 
 from ..core import SoftPressureError
-from . import bake, bake_motion, cages, formats, gauges, mesh_io, point_caches, relative_keys, session, trace
+from . import bake, bake_motion, formats, gauges, mesh_io, point_caches, relative_keys, session, trace
 from .jobs import Work
 from .mesh_io import Float32Array
 
@@ -20,6 +20,8 @@ _EXPORTERS = {
     "GLTF": ("export_scene", "gltf"),
     "FBX": ("export_scene", "fbx"),
 }
+#: Modifier by which earlier versions let a mesh follow a soft body.
+_CAGE = "SP Cage"
 #: The add-ons that bring some of them, with their names in the preferences.
 _ADD_ONS = {"GLTF": ("io_scene_gltf2", "glTF 2.0 format"), "FBX": ("io_scene_fbx", "FBX format")}
 
@@ -193,8 +195,11 @@ def _shapes(scene: bpy.types.Scene, obj: bpy.types.Object, frames: range) -> Ite
 
 
 def _check_cages(kind: formats.Format, moving: list[bpy.types.Object], only_selected: bool) -> None:
-    """Raise if a mesh follows a cage by its modifier, which the format cannot take."""
-    for mesh in (mesh for obj in moving for mesh in cages.bound_to(obj)):
+    """Raise if a mesh of an earlier version follows a cage by its modifier, which the format cannot take."""
+    for mesh in bpy.data.objects:
+        binding: Any = mesh.modifiers.get(_CAGE)
+        if binding is None or getattr(binding, "target", None) not in moving:
+            continue
         if mesh.select_get() or not only_selected:
             raise SoftPressureError(
                 f"{mesh.name}: follows its cage by a modifier, which {kind.name} leaves out. Export to Alembic or USD, "

@@ -10,9 +10,8 @@ from mathutils.bvhtree import BVHTree
 from mathutils.geometry import area_tri
 
 from ..core import MeshError, SoftPressureError
-from . import bodies, cages, flaws, live_key, mesh_io, node_trees, session, simulation_choice, stages
+from . import bodies, flaws, live_key, mesh_io, node_trees, session, simulation_choice, stages
 from .blender_types import Mesh
-from .properties import VERTEX_COUNT
 
 
 class Fix(NamedTuple):
@@ -100,10 +99,6 @@ def _apply_modifier(obj: bpy.types.Object) -> str:
     with bpy.context.temp_override(object=obj, active_object=obj):
         bpy.ops.object.modifier_apply(modifier=name)
     return f"modifier {name} applied"
-
-
-def _add_cage(obj: bpy.types.Object) -> str:
-    return cages.add(obj, VERTEX_COUNT).removeprefix(f"{obj.name}: ")
 
 
 def _delete_loose(work: bmesh.types.BMesh) -> str:
@@ -204,9 +199,6 @@ FIXES = {
     ),
     "APPLY_MODIFIER": Fix(
         "Apply Modifier", "Apply the modifier that makes or closes the mesh", "MODIFIER", _apply_modifier
-    ),
-    "ADD_CAGE": Fix(
-        "Add Cage", "Simulate a closed mesh around it, which it follows", "MOD_MESHDEFORM", _add_cage, False
     ),
     "DELETE_LOOSE": Fix("Delete Loose", "Delete vertices that belong to no face", "TRASH", _of_mesh(_delete_loose)),
     "DISSOLVE": Fix("Dissolve Degenerate", "Dissolve faces without area", "X", _of_mesh(_dissolve)),

@@ -63,9 +63,9 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
             positions, triangles = _shape(obj, metres)
             if len(triangles):
                 tree = trees[obj.name] = yield from _tree(positions, triangles, (number, len(objects), label))
-                if follows:
-                    continue  # its edges cost nothing, and its faces may cross
                 found += _slight(obj, positions, triangles, metres)
+                if follows and _is_made_whole(positions, triangles):
+                    continue  # its faces may cross
                 yield number + 0.7, len(objects), label
                 found += _crossings(obj, triangles, tree)
     for (one, tree), (other, other_tree) in combinations(trees.items(), 2):
@@ -91,6 +91,7 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
     mesh: Mesh = obj.data
     keys = () if mesh.shape_keys is None else tuple(mesh.shape_keys.key_blocks.keys())
     states = (kind, obj.mode, mesh.users, keys, bodies.closing_modifier(obj), obj.softpressure.rigid_shape)
+    states = (*states, simulation_choice.unfollowed(obj))
     seen = fingerprint.of_arrays([states, fingerprint.of_mesh(obj)])
     if seen != name:
         found = _fixes_for(obj, kind)
@@ -107,9 +108,7 @@ def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
             return ("SINGLE_USER",)
         if mesh.shape_keys is not None and any(key.name != mesh_io.LIVE_KEY for key in mesh.shape_keys.key_blocks[1:]):
             return ("APPLY_KEYS",)
-    if kind == "SOFT" and node_trees.mesh_maker(obj):
-        return ("APPLY_MODIFIER", "ADD_CAGE")
-    if kind == "SOFT" and simulation_choice.unfollowed(obj):
+    if kind == "SOFT" and (node_trees.mesh_maker(obj) or simulation_choice.unfollowed(obj)):
         return ("APPLY_MODIFIER",)
     found = []
     if kind != "COLLIDER" and bodies.closing_modifier(obj):
@@ -189,7 +188,7 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
     a, b, c = (x[triangles[:, corner]] for corner in range(3))
     sides = np.stack([np.linalg.norm(side, axis=1) for side in (b - a, c - b, a - c)])
     mean = float(sides.mean())
-    if settings.kind == "SOFT" and settings.body_type in SKINS:
+    if settings.kind == "SOFT" and settings.body_type in SKINS and not simulation_choice.may_be_even(obj):
         heights = np.linalg.norm(np.cross(b - a, c - a), axis=1) / np.maximum(sides.max(axis=0), 1e-300)
         count = int((heights < SLIVER * mean).sum())
         if count:
@@ -206,6 +205,12 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
         )
         found.append(Flaw(obj.name, sentence, ("THICKNESS",), is_grave=False))
     return found
+
+
+def _is_made_whole(positions: FloatArray, triangles: IntArray) -> bool:
+    from . import simulation_mesh  # needs the solver
+
+    return simulation_mesh.is_made_whole(positions, triangles)
 
 
 def _crossings(obj: bpy.types.Object, triangles: IntArray, tree: BVHTree) -> list[Flaw]:

@@ -27,6 +27,7 @@ from . import (
     fingerprint,
     gauges,
     live_pose,
+    making_meshes,
     mesh_io,
     picking,
     playback,
@@ -247,6 +248,9 @@ class Live:
             return
         self.release()
         self._pokes.clear()
+        missing = capture.missing_meshes(scene, self._show_input(True))
+        playback.show(scene)
+        yield from making_meshes.make(scene, missing)
         start, values = self._capture(), capture.scene_values(scene)
         values.render.fps, values.render.fps_base = RATE, 1.0
         values.render.frame_map_old = values.render.frame_map_new = 100

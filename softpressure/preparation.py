@@ -8,6 +8,7 @@ from ..core import MethodOptions
 from ..core import prepare as kernels
 from ..core.model import Model
 from ..core.parameters import SKINS
+from ..core.parameters.methods import ENGINE
 from . import actions, declared, jobs, loading, session, simulation_choice, stages, status_bar
 
 #: A convex hull of at most so many points has few enough faces for the impulse solver.
@@ -88,6 +89,11 @@ def prepare(scene: bpy.types.Scene) -> Iterator[jobs.Progress]:
 def what_to_prepare(scene: bpy.types.Scene) -> str:
     """A sentence on the compilation that `prepare` will do, empty if there is none."""
     return "" if kernels.is_compiled(_needed(scene)) else f"{kernels.COMPILING}."
+
+
+def can_make_meshes() -> bool:
+    """Whether the kernels that even meshes are made by are there, compiled at least."""
+    return kernels.is_compiled(kernels.jobs_for({"SIMULATION_MESH"}, ENGINE, MethodOptions()))
 
 
 def _needed(scene: bpy.types.Scene) -> tuple[kernels.Job, ...]:

@@ -17,8 +17,6 @@ KINDS = (
     ("RIGID", "Rigid", "Moves and turns without changing its shape", "RIGID_BODY", 2),
     ("COLLIDER", "Collider", "Still or animated obstacle, which other bodies cannot move", "MOD_PHYSICS", 3),
 )
-#: About how many vertices a new cage has: as many as simulate in a moment.
-VERTEX_COUNT = 1500
 BODY_TYPES = (
     ("MEMBRANE", "Inflated", "Closed skin filled with gas: balls, balloons, cushions", "MESH_UVSPHERE", 0),
     (
@@ -168,18 +166,6 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
         name="Own Action",
         description="The action a baked body that moves had before it was baked",
         type=bpy.types.Action,
-        options={"HIDDEN"},
-    )
-    is_cage: BoolProperty(
-        name="Cage",
-        description="Whether the object was made by Add Cage",
-        options={"HIDDEN"},
-    )
-    kind_before_cage: EnumProperty(
-        name="Kind before the Cage",
-        description="How the object took part before it was bound to a cage",
-        items=KINDS,
-        default="NONE",
         options={"HIDDEN"},
     )
     hidden_modifiers: StringProperty(

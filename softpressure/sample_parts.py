@@ -78,6 +78,7 @@ def add_body(obj: bpy.types.Object, kind: str, **settings: Any) -> None:
         other.select_set(False)
     obj.select_set(True)
     bpy.context.view_layer.objects.active = obj
+    obj.softpressure.simulation_mesh = "DRAWN"  # the meshes of the samples are even, and what is shown is their motion
     bpy.ops.softpressure.add_body(kind=kind)
     for name, value in settings.items():
         setattr(obj.softpressure, name, value)

@@ -19,6 +19,7 @@ from . import (
     disk,
     effectors,
     fingerprint,
+    making_meshes,
     playback,
     session,
     stages,
@@ -72,6 +73,9 @@ def simulate(scene: bpy.types.Scene) -> Work:
 def _start(scene: bpy.types.Scene, here: Session) -> Work:
     """Capture at the first frame, and start a new run unless nothing has changed; stores errors."""
     first = scene.softpressure.frame_start
+    with _elsewhere(scene, here):
+        missing = capture.missing_meshes(scene, _evaluated_at(scene, first))
+    yield from making_meshes.make(scene, missing)
     try:
         with _elsewhere(scene, here):
             captured = starting.read(scene, _evaluated_at(scene, first), here)

@@ -2,6 +2,8 @@
 
 import bpy
 
+from ..core.parameters.gas import FOLLOWING
+from ..core.parameters.methods import FORCE_BASED
 from ..core.parameters.scene import DETAIL
 from . import session, stages
 
@@ -12,10 +14,16 @@ _LEAST = 20
 def may_be_even(obj: bpy.types.Object, body_type: str = "") -> bool:
     """Whether an even mesh or a cage of a soft body is asked for, or may be; then the drawn one need not be closed.
 
-    `body_type`: empty for its present one.
+    `body_type`: empty for its present one. A lattice of a flat mesh never has one; its shape tells.
     """
     settings = obj.softpressure
-    return settings.simulation_mesh != "DRAWN" and (body_type or settings.body_type) == "MEMBRANE"
+    return settings.simulation_mesh != "DRAWN" and (body_type or settings.body_type) in FOLLOWING
+
+
+def simulated_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
+    """About how many vertices of a soft body are simulated, before that is known."""
+    drawn = len(obj.data.vertices)
+    return min(drawn, vertex_count(scene, obj)) if may_be_even(obj) else drawn
 
 
 def vertex_count(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
@@ -28,6 +36,8 @@ def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     settings, mesh = obj.softpressure, obj.data
     if settings.kind != "SOFT" or not may_be_even(obj):
         return ""
+    if settings.body_type != "MEMBRANE":
+        return _text_of_lattice(scene, obj)
     start = session.of(scene).start
     body = next((each for each in start.bodies if each.object_uid == obj.session_uid), None) if start else None
     cage = settings.cage_object if settings.simulation_mesh == "CUSTOM" else None
@@ -37,8 +47,23 @@ def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if body is None:
         return f"Simulates up to {vertex_count(scene, obj):,} even vertices for {len(mesh.vertices):,} drawn"
     if body.drawn is None:
-        return f"Simulates the {len(mesh.vertices):,} drawn vertices, as that is as fast"
+        is_of_paper = scene.softpressure.solver in FORCE_BASED
+        reason = "the method of a paper does" if is_of_paper else "that is as fast"
+        return f"Simulates the {len(mesh.vertices):,} drawn vertices, as {reason}"
     return f"Simulates {len(body.positions):,} even vertices for {body.drawn.seen_count:,} drawn"
+
+
+def _text_of_lattice(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """What cells fill: known from a start."""
+    start = session.of(scene).start
+    body = next((each for each in start.bodies if each.object_uid == obj.session_uid), None) if start else None
+    if body is None or body.outline is not None:
+        return ""
+    if body.drawn is None:
+        return "Fills the drawn mesh with cells"
+    cage = obj.softpressure.cage_object if obj.softpressure.simulation_mesh == "CUSTOM" else None
+    filled = f"{len(body.positions):,} even vertices" if cage is None else cage.name
+    return f"Fills {filled} with cells, for {body.drawn.seen_count:,} drawn"
 
 
 def unfollowed(obj: bpy.types.Object) -> str:

@@ -20,7 +20,9 @@ from ..core import (
 )
 from ..core.bodies.assembly import AUTOMATIC_THICKNESS
 from ..core.model import BoolArray
-from . import kept_meshes, mesh_io, units
+from ..core.parameters.methods import FORCE_BASED
+from ..core.simulation_mesh.parts import have_parts_to_unite
+from . import flat_shape, kept_meshes, mesh_io, units
 from .mesh_io import FloatArray, IntArray
 from .seen_shape import Shape
 from .simulation_choice import may_be_even, vertex_count
@@ -31,6 +33,8 @@ _DEARER = 1.2
 _SHORTEST = 0.6
 #: Most automatic thickness as a share of the size: a cube of 2 m and eight vertices lies 2.5 mm over the floor.
 _THIN = 1.25e-3
+#: Cells fill drawn meshes of up to so many times the vertices of an even one: filling takes time for each.
+_FINE = 10
 #: How many bodies that tear are kept in mind.
 _KEPT = 64
 
@@ -156,10 +160,14 @@ def _result(slices: Generator[float, None, kept_meshes.Kept]) -> kept_meshes.Kep
 def _takes_even(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> bool:
     """Whether a body simulates an even mesh."""
     choice = obj.softpressure.simulation_mesh
-    if choice == "CUSTOM" or not may_be_even(obj):
+    if choice == "CUSTOM" or not may_be_even(obj) or flat_shape.is_flat_body(obj.softpressure.body_type, shape.world):
         return False
-    is_best = choice == "AUTO" and shape.is_as_drawn
-    return not (is_best and _is_as_cheap(shape.own, shape.own_triangles, vertex_count(scene, obj)))
+    if choice == "EVEN" or not shape.is_as_drawn:
+        return True
+    count = vertex_count(scene, obj)
+    if obj.softpressure.body_type != "MEMBRANE":
+        return len(shape.own) > _FINE * count or not _is_closed(shape.own, shape.own_triangles)
+    return not _is_best_as_drawn(scene, shape.own, shape.own_triangles, count)
 
 
 def _bound_to_cage(
@@ -195,16 +203,28 @@ def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
     return areas
 
 
-def _is_as_cheap(positions: FloatArray, triangles: IntArray, count: int) -> bool:
-    """Whether a drawn mesh can be simulated, and costs no more than an even one of so many vertices.
+def is_made_whole(positions: FloatArray, triangles: IntArray) -> bool:
+    """Whether a surface is closed, or its parts are united, before it is simulated by an even mesh."""
+    return not _is_closed(positions, triangles) or have_parts_to_unite(positions, triangles.astype(np.int64))
 
-    Steps are as many as the shortest edges ask for.
-    """
+
+def _is_closed(positions: FloatArray, triangles: IntArray) -> bool:
     try:
         check_closed_surface("", positions, triangles)
     except MeshError:
         return False
-    sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
-    length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
-    drawn, even = len(positions) / sides.min(), count / (_SHORTEST * length)
-    return bool(drawn <= _DEARER * even)
+    return True
+
+
+def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: IntArray, count: int) -> bool:
+    """Whether a drawn mesh can be simulated and costs no more than an even one of so many vertices.
+
+    Steps are as many as the shortest edges ask for. The methods of papers simulate what is drawn, as they do.
+    """
+    if scene.softpressure.solver not in FORCE_BASED:
+        sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
+        length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
+        drawn, even = len(positions) / max(float(sides.min()), 1e-300), count / (_SHORTEST * length)
+        if drawn > _DEARER * even:
+            return False
+    return not is_made_whole(positions, triangles)

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..core.cache import FrameCache
-from . import beside, capture, gas_notes, gauges, jobs, session, xpbd_limits
+from . import beside, capture, gas_notes, gauges, jobs, session, simulation_choice, xpbd_limits
 from .mesh_io import FloatArray
 from .preparation import is_prepared, prepare, starts_crossed, what_to_prepare
 from .session import Session
@@ -40,7 +40,7 @@ class Captured:
 
 def seconds(scene: bpy.types.Scene) -> float:
     """Estimated duration of a start [s], from the meshes."""
-    counts = [len(obj.data.vertices) for obj in session.objects(scene, "SOFT")]
+    counts = [simulation_choice.simulated_count(scene, obj) for obj in session.objects(scene, "SOFT")]
     return _PER_VERTEX * sum(counts)
 
 

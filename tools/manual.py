@@ -120,20 +120,6 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "attach_to attach_group is_attached",
     ),
     (
-        "cage",
-        "Cage",
-        "A mesh of many vertices, or one that cannot be a body, follows a closed mesh of few, which is simulated "
-        "instead. <b>Add Cage</b> makes the cage around each selected mesh: open, crossing or inside out, in several "
-        "parts, or made by a node tree. The cage gets the settings of a body, the vertex groups and the rig "
-        "(Armature, Lattice, Curve); it is drawn as wire, hidden in renders, and a child of the mesh. <b>Bind to "
-        "Active</b> binds the other selected meshes to the active soft body. The binding is a Surface Deform modifier, "
-        "which plays without this extension. It comes in front of the modifiers at the end of the stack that refine a "
-        "mesh, such as Subdivision, Displace or Bevel; what changes the number of vertices in front of it must not be "
-        "animated. It replaces what shape keys and the rig of the mesh do. <b>Remove Cage</b> undoes all of it.",
-        bpy.types.Object,
-        "",
-    ),
-    (
         "goal",
         "Goal",
         "Springs that pull vertices of a soft body to where the animation has them, as in Blender's Soft Body.",

@@ -15,6 +15,7 @@ from .parts import have_parts_to_unite
 from .rays import grid_of, set_thickness
 from .remesh import Remeshed, remesh
 from .repair import Mesh, oriented, split_pinched, weld, without_doubles
+from .shrink import LARGE, shrunk
 from .surface import Numbers, set_twins
 from .wrap import wrap
 
@@ -51,7 +52,8 @@ def even_mesh(positions: FloatArray, triangles: Numbers, vertex_count: int) -> E
 
     Parameters: `positions`, shape (drawn_count, 3), in any unit; `triangles`, shape (triangle_count, 3). Isotropic
     remeshing (`remesh.py`) keeps volume, thin parts, sharp edges, genus and number of parts of a closed surface. Holes
-    are filled; what still is not closed, or in parts that cross, is wrapped. The same bits each time.
+    are filled; what still is not closed, or in parts that cross, is wrapped. Very many vertices are joined first
+    (`shrink.py`). The same bits each time.
     Raises `MeshError` if there is no surface at all.
     """
     slices = even_mesh_slices(positions, triangles, vertex_count)
@@ -71,6 +73,10 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
     if len(triangles) == 0 or not np.isfinite(given).all():
         raise MeshError("mesh: no faces, or coordinates that are not finite; nothing to simulate. Rebuild its faces.")
     check_extent("mesh", given)
+    if len(given) > LARGE and (small := shrunk(given, triangles)) is not None:
+        found = yield from even_mesh_slices(small.x, small.triangles, vertex_count)
+        face, normals = found.face[small.cluster], found.drawn_normals[small.cluster]
+        return found._replace(face=face, drawn_normals=normals, nearest=small.first[found.nearest])
     # in a frame of its own with sizes near 1, so that constants need no unit
     middle, size = 0.5 * (given.min(axis=0) + given.max(axis=0)), float(np.ptp(given, axis=0).max())
     x = (given - middle) / size

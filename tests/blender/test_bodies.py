@@ -9,6 +9,7 @@ import pytest
 from bpy_scene import (
     add_ball,
     add_mesh,
+    as_drawn,
     empty_file,  # noqa: F401
     falling,  # noqa: F401
     fingerprint,
@@ -25,31 +26,29 @@ OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
 
 
 def open_edges() -> Any:
-    return add_mesh("Cup", TETRAHEDRON, OUTWARD[:3])
+    return as_drawn(add_mesh("Cup", TETRAHEDRON, OUTWARD[:3]))
 
 
 def non_manifold() -> Any:
-    return add_mesh(
-        "Fin", [*TETRAHEDRON, (1, 1, 1), (1, 2, -1)], [*OUTWARD, (0, 1, 4), (0, 4, 5), (0, 5, 1), (1, 5, 4)]
-    )
+    faces = [*OUTWARD, (0, 1, 4), (0, 4, 5), (0, 5, 1), (1, 5, 4)]
+    return as_drawn(add_mesh("Fin", [*TETRAHEDRON, (1, 1, 1), (1, 2, -1)], faces))
 
 
 def twisted() -> Any:
-    return add_mesh("Twist", TETRAHEDRON, [*OUTWARD[:3], OUTWARD[3][::-1]])
+    return as_drawn(add_mesh("Twist", TETRAHEDRON, [*OUTWARD[:3], OUTWARD[3][::-1]]))
 
 
 def flat() -> Any:
-    return add_mesh(
-        "Crumb", [*TETRAHEDRON, (0.5, 0, 0)], [(0, 2, 1), (0, 4, 3), (4, 1, 3), (1, 2, 3), (0, 3, 2), (0, 1, 4)]
-    )
+    faces = [(0, 2, 1), (0, 4, 3), (4, 1, 3), (1, 2, 3), (0, 3, 2), (0, 1, 4)]
+    return as_drawn(add_mesh("Crumb", [*TETRAHEDRON, (0.5, 0, 0)], faces))
 
 
 def loose() -> Any:
-    return add_mesh("Dust", [*TETRAHEDRON, (5, 5, 5)], OUTWARD)
+    return as_drawn(add_mesh("Dust", [*TETRAHEDRON, (5, 5, 5)], OUTWARD))
 
 
 def inside_out() -> Any:
-    return add_mesh("Glove", TETRAHEDRON, [face[::-1] for face in OUTWARD])
+    return as_drawn(add_mesh("Glove", TETRAHEDRON, [face[::-1] for face in OUTWARD]))
 
 
 def no_faces() -> Any:
@@ -163,9 +162,9 @@ def test_of_several_the_good_ones_are_added_and_the_others_named() -> None:
     assert "3 open edges" in problem_of(bad)
 
 
-def test_suzanne_with_open_eyes_is_refused_with_a_remedy_and_plays_when_they_are_closed() -> None:
+def test_suzanne_with_open_eyes_is_refused_as_drawn_with_a_remedy_and_plays_when_they_are_closed() -> None:
     bpy.ops.mesh.primitive_monkey_add()
-    suzanne = bpy.context.object
+    suzanne = as_drawn(bpy.context.object)
     with pytest.raises(RuntimeError, match=r"Suzanne: 42 open edges.*Fill the holes in Edit Mode"):
         bpy.ops.softpressure.add_body()
     bpy.ops.object.mode_set(mode="EDIT")

@@ -7,7 +7,7 @@ import bpy  # isort: skip  (first, as it makes bmesh known)
 import bmesh
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, empty_file, problem_of, rest, select  # noqa: F401
+from bpy_scene import add_ball, add_mesh, as_drawn, empty_file, problem_of, rest, select  # noqa: F401
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.panels.check import SOFTPRESSURE_PT_check
 from softpressure_ext.softpressure import fixes, flaws, mesh_io, session
@@ -70,7 +70,7 @@ MESHES = [
 def test_a_refused_mesh_is_fixed_by_a_click_and_added(
     damage: Callable[[bmesh.types.BMesh], None], fix: str, sentence: str
 ) -> None:
-    ball = add_ball(kind=None)
+    ball = as_drawn(add_ball(kind=None))
     edit(ball, damage)
     with pytest.raises(RuntimeError, match=sentence):
         bpy.ops.softpressure.add_body(kind="SOFT")
@@ -85,7 +85,7 @@ def test_a_refused_mesh_is_fixed_by_a_click_and_added(
 def test_a_body_that_was_damaged_later_is_fixed_too(
     damage: Callable[[bmesh.types.BMesh], None], fix: str, sentence: str
 ) -> None:
-    ball = add_ball()
+    ball = as_drawn(add_ball())
     ball.shape_key_clear()
     edit(ball, damage)
     with pytest.raises(RuntimeError, match=sentence):
@@ -125,7 +125,7 @@ def test_own_shape_keys_are_applied_as_they_are_mixed() -> None:
 
 
 def test_a_modifier_that_closes_the_mesh_is_applied() -> None:
-    plate = add_mesh("Plate", [(0, 0, 0), (1, 0, 0), (1, 1, 0.3), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)])
+    plate = as_drawn(add_mesh("Plate", [(0, 0, 0), (1, 0, 0), (1, 1, 0.3), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]))
     plate.modifiers.new("Thick", "SOLIDIFY").thickness = 0.1
     plate.softpressure.simulation_mesh = "DRAWN"
     with pytest.raises(RuntimeError, match="modifier Thick follows the simulation"):
@@ -184,7 +184,7 @@ def test_faces_that_cross_their_own_skin_are_reported_and_selected() -> None:
 
 
 def test_slivers_are_reported() -> None:
-    ball = add_ball(kind=None)
+    ball = as_drawn(add_ball(kind=None))
 
     def cut(work: bmesh.types.BMesh) -> None:
         bmesh.ops.triangulate(work, faces=work.faces)
@@ -197,6 +197,8 @@ def test_slivers_are_reported() -> None:
     bpy.ops.softpressure.add_body(kind="SOFT")
     [flaw] = [flaw for flaw in check() if "slivers" in flaw.sentence]
     assert flaw.fixes == () and "they cost steps" in flaw.sentence and problem_of(ball) == ""
+    ball.softpressure.simulation_mesh = "EVEN"
+    assert check() == []  # an even mesh has none
 
 
 def test_a_large_mesh_is_checked_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +239,7 @@ def test_each_mesh_is_searched_for_fixes_once(monkeypatch: pytest.MonkeyPatch) -
     looked = []
     found_before = flaws._fixes_of_mesh
     monkeypatch.setattr(flaws, "_fixes_of_mesh", lambda mesh: looked.append(mesh) or found_before(mesh))
-    ball = add_ball(kind=None)
+    ball = as_drawn(add_ball(kind=None))
     edit(ball, open_it)
     with pytest.raises(RuntimeError):
         bpy.ops.softpressure.add_body(kind="SOFT")
@@ -253,7 +255,7 @@ def test_each_mesh_is_searched_for_fixes_once(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_fix_that_is_not_enough_is_kept_and_reports_the_rest() -> None:
-    ball = add_ball(kind=None)
+    ball = as_drawn(add_ball(kind=None))
     edit(ball, add_loose)
     edit(ball, open_it)
     with pytest.raises(RuntimeError):

@@ -8,6 +8,7 @@ import pytest
 from bpy_scene import (
     add_ball,
     add_mesh,
+    as_drawn,
     empty_file,  # noqa: F401
     falling,  # noqa: F401
     frame,
@@ -52,7 +53,8 @@ def test_a_type_and_a_shape_are_copied_too() -> None:
 
 
 def test_an_object_that_cannot_be_such_a_body_is_reported_and_unchanged(capfd: pytest.CaptureFixture[str]) -> None:
-    plane = add_mesh("Plane", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 1)], [(0, 1, 2, 3)])
+    square = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 1)]
+    plane = as_drawn(add_mesh("Plane", square, [(0, 1, 2, 3)]))
     other, ball = add_ball("Other", (3, 0, 5), None), add_ball(mass=3.0)
     select(plane, other, ball)
     assert copy() == {"FINISHED"}

@@ -122,7 +122,7 @@ def test_a_mesh_that_is_no_outline_is_reported_in_the_panel(mesh: Any, sentence:
 def test_a_type_that_does_not_fit_is_reported_and_restored() -> None:
     ring = add_outline(RING)
     assert problem_of(ring) == ""
-    ring.softpressure.body_type = "MEMBRANE"
+    ring.softpressure.body_type, ring.softpressure.simulation_mesh = "MEMBRANE", "DRAWN"
     assert problem_of(ring) == "Ring: is flat. Choose the type Flat Outline (with gas) or Lattice."
     ring.softpressure.body_type = "TRUSS"
     assert problem_of(ring) == ""

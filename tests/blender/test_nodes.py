@@ -3,7 +3,6 @@
 from typing import Any
 
 import bpy
-import numpy as np
 import pytest
 import shapes
 from bpy_scene import (  # noqa: F401
@@ -17,7 +16,7 @@ from bpy_scene import (  # noqa: F401
     shown,
     this_session,
 )
-from softpressure_ext.softpressure import cages, flaws, node_trees
+from softpressure_ext.softpressure import flaws, node_trees
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -64,7 +63,7 @@ def test_a_mesh_that_a_tree_makes_is_told_not_replaced_by_the_objects_own(mesh: 
     with pytest.raises(RuntimeError, match=r"Made: its mesh comes from the node tree of the modifier Nodes"):
         bpy.ops.softpressure.add_body(kind="SOFT")
     assert "Apply the modifier" in problem_of(obj)
-    assert flaws.fixes_for(obj) == ("APPLY_MODIFIER", "ADD_CAGE")
+    assert flaws.fixes_for(obj) == ("APPLY_MODIFIER",)
 
 
 def test_applying_the_tree_makes_the_body() -> None:
@@ -78,21 +77,6 @@ def test_applying_the_tree_makes_the_body() -> None:
     bpy.ops.ed.undo()
     obj = bpy.data.objects["Made"]
     assert (obj.softpressure.kind, len(obj.modifiers), len(obj.data.vertices)) == ("NONE", 1, 0)
-
-
-def test_a_cage_keeps_the_tree() -> None:
-    obj = made_ball()
-    start = shown(obj)
-    with pytest.raises(RuntimeError):
-        bpy.ops.softpressure.add_body(kind="SOFT")
-    assert bpy.ops.softpressure.fix(object_name="Made", fix="ADD_CAGE") == {"FINISHED"}
-    assert [each.name for each in obj.modifiers] == ["Nodes", "SP Cage"] and obj.softpressure.kind == "NONE"
-    assert problem_of(obj) == "" and cages.cage_of(obj).softpressure.kind == "SOFT"
-    bpy.ops.softpressure.simulate()
-    frame(1)
-    np.testing.assert_allclose(shown(obj), start, atol=1e-5)
-    frame(6)
-    assert shown(obj)[:, 2].mean() < -0.1
 
 
 def test_rigid_bodies_and_colliders_take_what_the_tree_makes() -> None:

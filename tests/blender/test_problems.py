@@ -10,6 +10,7 @@ from bpy_scene import (
     FallingWorld,
     add_ball,
     add_mesh,
+    as_drawn,
     empty_file,  # noqa: F401
     falling,  # noqa: F401
     frame,
@@ -40,7 +41,7 @@ def told_of_active() -> str:
 
 def add_cup() -> Any:
     """A body with open edges, as a script may make one."""
-    cup = add_mesh("Cup", TETRAHEDRON, OUTWARD[:3])
+    cup = as_drawn(add_mesh("Cup", TETRAHEDRON, OUTWARD[:3]))
     cup.softpressure.kind = "SOFT"
     return cup
 
@@ -80,7 +81,7 @@ def test_a_repaired_body_is_no_longer_reported() -> None:
 
 def test_a_refusal_follows_the_mesh() -> None:
     """What the last *Add* said is not remembered, but asked again."""
-    cup = add_mesh("Cup", TETRAHEDRON, OUTWARD[:3])
+    cup = as_drawn(add_mesh("Cup", TETRAHEDRON, OUTWARD[:3]))
     with pytest.raises(RuntimeError, match="3 open edges"):
         bpy.ops.softpressure.add_body()
     assert "3 open edges" in told_of_active()

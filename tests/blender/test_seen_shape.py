@@ -18,7 +18,16 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import kept_meshes, mesh_io, simulation_choice, stages
+from softpressure_ext.softpressure import (
+    beside,
+    jobs,
+    kept_meshes,
+    making_meshes,
+    mesh_io,
+    simulate_job,
+    simulation_choice,
+    stages,
+)
 
 
 def add_cube(size: float = 2.0, at: Any = (0.0, 0.0, 3.0)) -> Any:
@@ -271,3 +280,73 @@ def test_a_cube_lies_on_the_floor(modify: Callable[[Any], None]) -> None:
     for number in range(130, 151, 5):
         frame(number)
         assert abs(seen(obj)[:, 2].min()) < 3e-3
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_mesh_is_made_beside_the_window_with_progress_and_stopped_at_once() -> None:
+    obj = add_soft(add_cube(), simulation_vertices=4000)
+    kept_meshes._memory.clear()
+    scene = bpy.context.scene
+    (missing,) = making_meshes.missing_now(scene)
+    told = [found[0] for found in making_meshes.make(scene, [missing]) if found is not None]
+    assert kept_meshes.KEY in obj and told == sorted(told) and len(set(told)) > 3
+    assert making_meshes.missing_now(scene) == []
+    del obj[kept_meshes.KEY]
+    kept_meshes._memory.clear()
+    work = making_meshes.make(scene, [missing])
+    next(work)
+    next(work)
+    work.close()
+    beside.wait()
+    assert kept_meshes.KEY not in obj and not kept_meshes._memory
+    assert bpy.ops.softpressure.make_meshes() == {"FINISHED"}
+    assert kept_meshes.KEY in obj
+
+
+@pytest.mark.usefixtures("falling")
+def test_simulate_makes_what_is_missing_and_names_what_it_does() -> None:
+    add_soft(add_cube(), simulation_vertices=4000)
+    kept_meshes._memory.clear()
+    labels = [found[2] for found in jobs.whole(simulate_job.simulate(bpy.context.scene))]
+    assert "Simulation mesh of Cube" in labels and len(body().positions) == pytest.approx(4000, rel=0.05)
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("kind", ["SOLID", "TRUSS"])
+def test_an_open_mesh_is_filled_with_cells_and_follows_them(kind: str) -> None:
+    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))
+    obj = add_soft(bpy.context.object, body_type=kind, simulation_mesh="AUTO")
+    before = shown(obj)
+    play(1, 10)
+    assert body().kind == kind and body().drawn is not None
+    np.testing.assert_allclose(shown(obj), before - (0, 0, 9.81 * 9 * 10 / (2.0 * 24.0**2)), atol=1e-5)
+    text = f"Fills {len(body().positions):,} even vertices with cells, for {len(before):,} drawn"
+    assert text in drawn(body_panel.SOFTPRESSURE_PT_body)
+    obj.softpressure.simulation_mesh = "DRAWN"
+    assert "open edges" in problem_of(obj)
+
+
+@pytest.mark.usefixtures("falling")
+def test_cells_fill_what_is_drawn_where_it_is_closed_and_what_is_seen_where_it_is_more() -> None:
+    obj = add_soft(add_cube(), body_type="SOLID", simulation_mesh="AUTO")
+    play(1, 2)
+    assert body().drawn is None and len(body().positions) == 8
+    subdivide(obj)
+    play(1, 2)
+    assert body().drawn is not None and np.ptp(body().positions, axis=0).max() < 1.7
+    obj.modifiers.clear()
+    obj.data.from_pydata([], [], [])
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=6, location=(0, 0, 3))
+    fine = add_soft(bpy.context.object, body_type="SOLID", simulation_mesh="AUTO", simulation_vertices=500)
+    bpy.data.objects.remove(obj)
+    play(1, 2)
+    assert body().drawn is not None and len(shown(fine)) == 10242
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_flat_lattice_has_no_even_mesh() -> None:
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, location=(0, 0, 3))
+    obj = add_soft(bpy.context.object, body_type="TRUSS", simulation_mesh="AUTO")
+    play(1, 2)
+    assert body().drawn is None and body().outline is not None and kept_meshes.KEY not in obj
+    assert simulation_choice.text(bpy.context.scene, obj) == ""

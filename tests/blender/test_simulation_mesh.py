@@ -20,6 +20,7 @@ from bpy_scene import (
     shown,
     this_session,
 )
+from softpressure_ext.core import check_closed_surface
 from softpressure_ext.core.simulation_mesh.even import WRAPPED
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure import simulation_choice, versions
@@ -231,3 +232,106 @@ def test_a_thickness_that_covers_what_stands_out_is_kept() -> None:
         frame(1)
         found, drawn_mesh = body().settings["thickness"], body().drawn
         assert found == pytest.approx(max(drawn_mesh.stand_off, chosen)) and drawn_mesh.stand_off > 1e-3
+
+
+def add_text(extrude: float) -> Any:
+    bpy.ops.object.text_add()
+    bpy.context.object.data.body = "Soft"
+    bpy.context.object.data.extrude = extrude
+    bpy.ops.object.convert(target="MESH")
+    return bpy.context.object
+
+
+def add_wavy_sheet(copies: int) -> Any:
+    x, triangles = shapes.grid(1.0, 12)
+    x[:, 2] += 0.1 * np.sin(6.0 * x[:, 0])
+    faces = np.concatenate([triangles + k * len(x) for k in range(copies)])
+    return add_mesh("Sheet", np.concatenate([x] * copies).tolist(), faces.tolist())
+
+
+def add_crossing_boxes() -> Any:
+    (x, triangles), (y, others) = shapes.box(1.0, 2), shapes.box(1.0, 2, (0.4, 0.3, 0.2))
+    return add_mesh("Boxes", [*x.tolist(), *y.tolist()], [*triangles.tolist(), *(others + len(x)).tolist()])
+
+
+def add_torn(kind: str) -> Any:
+    """A box that is open, loose in places, inside out, of mixed winding, or has a face without area."""
+    x, triangles = shapes.box(1.0, 4)
+    points, faces = x.tolist(), triangles.tolist()
+    if kind == "open":
+        faces = [face for face in faces if x[face][:, 2].min() < 0.49]
+    elif kind == "loose":
+        points.append([0.0, 0.0, 3.0])
+    elif kind == "inside out":
+        faces = [face[::-1] for face in faces]
+    elif kind == "mixed":
+        faces = [face[::-1] if number % 3 == 0 else face for number, face in enumerate(faces)]
+    else:
+        faces.append([faces[0][0], faces[0][1], faces[0][1] + 1])
+        points[faces[0][1] + 1] = points[faces[0][1]]
+    return add_mesh("Box", points, faces)
+
+
+def add_ngons() -> Any:
+    """A prism with caps of 24 corners, one of them with a dent, so that its triangles overlap."""
+    turns = np.arange(24) * np.pi / 12.0
+    ring = np.stack([np.cos(turns), np.sin(turns), 0.0 * turns], axis=1)
+    ring[3, :2] *= 0.2
+    points = np.concatenate([ring, ring + (0, 0, 1.5)])
+    sides = [[k, (k + 1) % 24, 24 + (k + 1) % 24, 24 + k] for k in range(24)]
+    return add_mesh("Prism", points.tolist(), [list(range(24))[::-1], list(range(24, 48)), *sides])
+
+
+ANY = {
+    "flat text": lambda: add_text(0.0),
+    "text": lambda: add_text(0.1),
+    "sheet": lambda: add_wavy_sheet(1),
+    "two sheets on each other": lambda: add_wavy_sheet(2),
+    "crossing boxes": add_crossing_boxes,
+    "n-gons": add_ngons,
+    "Suzanne": lambda: bpy.ops.mesh.primitive_monkey_add() and bpy.context.object,
+    **{kind: lambda kind=kind: add_torn(kind) for kind in ("open", "loose", "inside out", "mixed", "without area")},
+}
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("name", ANY)
+def test_whatever_is_drawn_is_added_falls_and_says_what_was_done(name: str, capfd: Any) -> None:
+    obj = ANY[name]()
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert not problem_of(obj) and obj.softpressure.body_type == "MEMBRANE"
+    before = rest(obj)
+    play(1, 4)
+    assert body().drawn is not None or name == "n-gons"
+    check_closed_surface(name, body().positions, body().triangles)
+    np.testing.assert_allclose(shown(obj), before - (0, 0, fallen(3)), atol=5e-6)
+    told = capfd.readouterr().out + " ".join(simulation_choice.notes(bpy.context.scene, obj))
+    assert ("simulated as if it were" in told) == (name != "n-gons")
+    obj.softpressure.simulation_mesh = "DRAWN"
+    assert bool(problem_of(obj)) == (name not in {"n-gons", "crossing boxes"})
+
+
+@pytest.mark.usefixtures("falling")
+def test_flat_outlines_and_lattices_stay_what_they_are() -> None:
+    bpy.ops.mesh.primitive_circle_add(vertices=16, fill_type="NGON")
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert bpy.context.object.softpressure.body_type == "LOOP"
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4)
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert bpy.context.object.softpressure.body_type == "TRUSS"
+    frame(1)
+    assert [each.drawn for each in this_session().start.bodies] == [None, None]
+
+
+@pytest.mark.usefixtures("falling")
+def test_methods_of_papers_simulate_what_is_drawn_if_that_is_closed() -> None:
+    scene, beast, monkey = bpy.context.scene, add_beast(), add_monkey()
+    beast.softpressure.simulation_mesh = monkey.softpressure.simulation_mesh = "AUTO"
+    for method, expected in (("RK4", False), ("EXPLICIT", None), ("XPBD", None)):
+        scene.softpressure.solver = method
+        frame(1)
+        found = {each.name: each.drawn is not None for each in this_session().start.bodies}
+        assert found["Suzanne"] and (expected is None or found["Beast"] == expected)
+        if expected is False:
+            text = simulation_choice.text(scene, beast)
+            assert text == f"Simulates the {len(beast.data.vertices)} drawn vertices, as the method of a paper does"

@@ -4,7 +4,8 @@ import drawn_meshes as drawn
 import numpy as np
 import pytest
 import shapes
-from softpressure_ext.core import MeshError, ParameterError
+from softpressure_ext.core import Follower, MeshError, ParameterError
+from softpressure_ext.core.simulation_mesh import even, shrink
 from softpressure_ext.core.simulation_mesh.even import FILLED, TURNED, WRAPPED, even_mesh, even_mesh_slices
 from softpressure_ext.core.topology import check_closed_surface
 
@@ -198,3 +199,22 @@ def test_an_empty_mesh_and_too_few_vertices_are_refused():
         even_mesh(np.zeros((3, 3)), np.array([(0, 1, 2)]), 300)
     with pytest.raises(ParameterError, match="vertex_count"):
         even_mesh(*CLOSED["cube"], 3)
+
+
+def test_very_fine_meshes_are_shrunk_first_and_followed_as_well(monkeypatch):
+    """A ball with a thin fin of two sides, far nearer to each other than the cells are wide."""
+    x, triangles = shapes.icosphere(6, 0.5)
+    x[:, 2] *= np.where(x[:, 0] > 0.25, 0.02, 1.0)
+    exact = even_mesh(x, triangles, 500)
+    monkeypatch.setattr(even, "LARGE", 20_000)
+    monkeypatch.setattr(shrink, "ABOUT", (6_000, 12_000))
+    assert len(shrink.shrunk(x, triangles).x) < 0.4 * len(x)
+    made = even_mesh(x, triangles, 500)
+    check_closed_surface("even", made.positions, made.triangles)
+    assert made.notes == () and drawn.euler(made.triangles) == 2
+    assert len(made.positions) == pytest.approx(len(exact.positions), rel=0.05)
+    assert drawn.volume((made.positions, made.triangles)) == pytest.approx(drawn.volume((x, triangles)), rel=0.005)
+    away = drawn.distances(x[::7], made.positions, made.triangles)
+    best = drawn.distances(x[::7], exact.positions, exact.triangles)
+    assert np.quantile(away, 0.95) < 1.3 * np.quantile(best, 0.95)
+    assert np.abs(Follower(made, x).positions(made.positions) - x).max() < 1e-14

@@ -152,6 +152,12 @@ def add_mesh(name: str, vertices: Any, faces: Any) -> Any:
     return obj
 
 
+def as_drawn(obj: Any) -> Any:
+    """The object, of which what is drawn is simulated or refused."""
+    obj.softpressure.simulation_mesh = "DRAWN"
+    return obj
+
+
 def select(*objects: Any) -> None:
     """Select these objects and no others; the last is active."""
     for other in bpy.context.view_layer.objects:
