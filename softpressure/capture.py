@@ -187,6 +187,7 @@ class Start:
             values += [] if body.outline is None else [body.outline]
             values += [] if body.weak is None else [*body.weak]
             values += [] if body.pressed is None else ["pressed", *body.pressed]
+            values += [] if body.drawn is None else ["drawn", body.drawn.positions, body.exact]
             plain.append(fingerprint.of_arrays(values + ([] if body.pulled is None else body.pulled.values)))
         for solid in self.solids:
             plain.append(fingerprint.of_arrays([solid.positions, solid.triangles, solid.matrix, solid.settings]))

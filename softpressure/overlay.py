@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import colour_maps, gauges, hoses, mesh_io, plots, point_attributes, session, units
+from . import colour_maps, gauges, hoses, mesh_io, plots, point_attributes, session, simulation_choice, units
 from .blender_types import Mesh
 from .mesh_io import Float32Array, FloatArray, IntArray
 from .playback import scene_time
@@ -160,7 +160,7 @@ def shell(obj: bpy.types.Object, shape: Shape, depsgraph: bpy.types.Depsgraph, t
 def thickness_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> float:
     """Thickness of a body in Blender units. An automatic one is that of the run.
 
-    Without a run it follows from the sides of the triangles, as in the core for a skin; it is 0 for other kinds.
+    Without a run it follows from the sides of the drawn triangles, as for a skin; it is 0 for other kinds.
     """
     settings, here = obj.softpressure, session.of(scene)
     if settings.thickness > 0.0:
@@ -172,6 +172,11 @@ def thickness_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) ->
         return 0.0
     from ..core.bodies.assembly import AUTOMATIC_THICKNESS
 
+    if simulation_choice.may_be_even(obj):
+        from . import simulation_mesh
+
+        metres = units.metres_per_unit(scene)
+        return simulation_mesh.thickness(0.0, metres * shape.points, shape.triangles, None) / metres
     sides = [point_attributes.lengths(shape.triangles[:, pair], shape.points) for pair in ((0, 1), (1, 2), (2, 0))]
     return AUTOMATIC_THICKNESS * float(np.mean(sides))
 

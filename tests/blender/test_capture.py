@@ -82,8 +82,8 @@ def test_polygons_are_triangulated_for_physics_only() -> None:
     assert [tuple(polygon.vertices) for polygon in obj.data.polygons] == polygons
 
 
-def test_subdivision_follows_and_does_not_enter_the_simulation() -> None:
-    ball = add_ball()
+def test_subdivision_follows_and_does_not_enter_the_simulation_of_what_is_drawn() -> None:
+    ball = add_ball(simulation_mesh="DRAWN")
     ball.modifiers.new("Subdivision", "SUBSURF")
     count = len(ball.data.vertices)
     assert len(start().bodies[0].positions) == count

@@ -119,6 +119,19 @@ def test_pins_that_do_not_move_stay_and_the_rest_falls() -> None:
 
 
 @pytest.mark.usefixtures("falling")
+def test_another_drawn_vertex_that_is_pinned_makes_the_start_another() -> None:
+    obj = add_beast(simulation_vertices=100)
+    obj.softpressure.pin_group = group(obj, head(obj))
+    frame(1)
+    before, pinned = this_session().start.fingerprint(), body().pinned
+    obj.vertex_groups["Group"].remove([int(head(obj)[3])])
+    frame(2)
+    frame(1)
+    np.testing.assert_array_equal(body().pinned, pinned)  # of what is simulated the same
+    assert this_session().start.fingerprint() != before
+
+
+@pytest.mark.usefixtures("falling")
 def test_goals_have_weights_and_follow_the_animation_and_a_goal_of_one_is_a_pin() -> None:
     obj = add_beast()
     x = rest(obj)[:, 0]
