@@ -3,8 +3,10 @@
 Rigid bodies become curves of location and rotation instead (`bake_motion.py`). Soft bodies get absolute keys: key `i`
 holds the i-th cached frame at `eval_time` i; one linear curve runs from 1 to the number of keys. So frames are exact,
 sub-frames lie in between, and a frame costs Blender next to nothing. Or they get relative keys (`relative_keys.py`).
+A person's own shape keys stay beside them: absolute ones come before, and relative ones are muted.
 """
 
+import math
 from collections.abc import Generator
 
 import bpy
@@ -17,8 +19,8 @@ from . import (
     bake_motion,
     hold,
     live_key,
-    live_pose,
     mesh_io,
+    own_mesh,
     playback,
     point_attributes,
     relative_keys,
@@ -78,9 +80,10 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
         if error is None:
             for obj in soft.values():
                 obj.data.shape_keys.use_relative = False
+            before = {number: _first_time(obj) for number, obj in soft.items()}
             for sample, frame in enumerate(frames, start=1):
                 for number, obj in soft.items():
-                    _add_sample(obj, sample, frame, cache, number)
+                    _add_sample(obj, before[number] + sample, frame, cache, number)
                 yield sample, len(frames), f"Baking frame {frame}"
             for obj in soft.values():
                 _add_curve(obj, times)
@@ -134,20 +137,32 @@ def free_object(obj: bpy.types.Object) -> None:
             hold.ensure(obj)
     if kind == "RIGID":
         return
-    keys = obj.data.shape_keys
-    if keys is not None:
-        action = keys.animation_data.action if keys.animation_data else None
-        basis = mesh_io.read_key(keys.reference_key)
-        obj.shape_key_clear()
-        obj.data.attributes["position"].data.foreach_set("vector", basis.ravel())
-        obj.data.update()
-        if action is not None and action.name.startswith(bake_motion.PREFIX) and not action.users:
-            bpy.data.actions.remove(action)
+    own_mesh.ensure(obj)
+    if obj.data.shape_keys is not None:
+        _remove_keys(obj)
     obj.softpressure.is_baked = False
     obj.softpressure.baked_error = 0.0
     live_key.ensure(obj)
-    live_pose.bring_back(obj)
     stages.show(obj, stages.Stage.REST)
+
+
+def _remove_keys(obj: bpy.types.Object) -> None:
+    """Take the baked shape keys and their curves away; the person's own stay."""
+    settings, keys = obj.softpressure, obj.data.shape_keys
+    action = keys.animation_data.action if keys.animation_data else None
+    basis = mesh_io.read_key(keys.reference_key)
+    if stages.own_keys(obj):
+        for key in relative_keys.baked_keys(obj):
+            obj.shape_key_remove(key)
+        keys.use_relative, keys.eval_time = True, 0.0
+        actions.assign(keys, settings.own_key_action, settings.own_key_slot)
+    else:
+        obj.shape_key_clear()
+        obj.data.attributes["position"].data.foreach_set("vector", basis.ravel())
+        obj.data.update()
+    settings.own_key_action = None
+    if action is not None and action.name.startswith(bake_motion.PREFIX) and not action.users:
+        bpy.data.actions.remove(action)
 
 
 def _parents(
@@ -181,16 +196,15 @@ def _check(obj: bpy.types.Object) -> None:
     if obj.softpressure.is_baked:
         raise SoftPressureError(f"{obj.name}: is baked already. Free the bake first.")
     keys: DataBlock = obj.data.shape_keys
-    if keys is not None and actions.animated_paths(keys):
-        path = min(actions.animated_paths(keys))
+    if keys is not None and "eval_time" in actions.animated_paths(keys):
         raise SoftPressureError(
-            f"{obj.name}: its shape keys are animated ({path}). Remove that animation before baking."
+            f"{obj.name}: its shape keys are animated (eval_time). Remove that animation before baking."
         )
 
 
 def _begin(obj: bpy.types.Object) -> None:
     """Remove the live key and the attributes of one frame, and show what the simulation makes."""
-    live_pose.set_aside(obj)
+    own_mesh.ensure(obj)
     live_key.ensure(obj)
     stages.show(obj, stages.Stage.OUTPUT)
     point_attributes.remove(obj.data, point_attributes.STRAIN, point_attributes.FORCE)
@@ -198,10 +212,20 @@ def _begin(obj: bpy.types.Object) -> None:
     live = mesh_io.live_key(obj)
     if live is not None:
         obj.shape_key_remove(live)
+    keys: DataBlock = obj.data.shape_keys
+    if keys is not None and keys.animation_data is not None:
+        obj.softpressure.own_key_action = keys.animation_data.action
+        obj.softpressure.own_key_slot = actions.slot_identifier(keys)
+        actions.assign(keys, None)
 
 
-def _add_sample(obj: bpy.types.Object, sample: int, frame: int, cache: FrameCache, number: int) -> None:
-    obj.data.shape_keys.eval_time = sample  # a new absolute key is placed there
+def _first_time(obj: bpy.types.Object) -> int:
+    """The evaluation time before the first baked key: that of the last of the person's own."""
+    return max((math.ceil(key.frame) for key in stages.own_keys(obj)), default=0)
+
+
+def _add_sample(obj: bpy.types.Object, time: int, frame: int, cache: FrameCache, number: int) -> None:
+    obj.data.shape_keys.eval_time = time  # a new absolute key is placed there
     key = obj.shape_key_add(name=f"{bake_motion.PREFIX} {frame}", from_mix=False)
     key.interpolation = "KEY_LINEAR"
     mesh_io.write_key(key, mesh_io.to_local(cache.transform(number, frame), cache.positions(number, frame)))
@@ -209,8 +233,9 @@ def _add_sample(obj: bpy.types.Object, sample: int, frame: int, cache: FrameCach
 
 def _add_curve(obj: bpy.types.Object, times: FloatArray) -> None:
     keys: DataBlock = obj.data.shape_keys
+    before = _first_time(obj)
     for sample, time in {1: times[0], len(times): times[-1]}.items():
-        keys.eval_time = sample
+        keys.eval_time = before + sample
         keys.keyframe_insert("eval_time", frame=float(time))
     keys.animation_data.action.name = f"{bake_motion.PREFIX} {obj.name}"
     for curve in actions.curves(keys):

@@ -17,7 +17,7 @@ from .blender_types import DataBlock
 from .mesh_io import FloatArray
 
 #: Names of actions made here start with this.
-PREFIX = "SP Bake"
+PREFIX = mesh_io.BAKE_KEY
 #: Channels of an object's transform, which baking replaces.
 _CHANNELS = (
     *("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"),

@@ -16,14 +16,15 @@ from . import (
     flat_shape,
     hold,
     live_key,
-    live_pose,
     mesh_io,
     node_trees,
+    own_mesh,
     rigid_shape,
     rotations,
     session,
     simulation_choice,
     stages,
+    status_bar,
     versions,
 )
 from .blender_types import Mesh
@@ -64,13 +65,15 @@ def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: s
     """Add each object that can be a body. Returns what was done and why not the rest, one sentence per object."""
     notes, refusals = [], []
     for obj in objects:
+        had = obj.data.name
         try:
             add(obj, kind)
         except SoftPressureError as error:
             session.tried[obj.session_uid] = kind
             refusals.append(str(error))
         else:
-            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}{_of_flat(scene, obj) or _of_open(obj)}")
+            own = f", with a mesh of its own: {had} has other users, too" if obj.data.name != had else ""
+            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}{_of_flat(scene, obj) or _of_open(obj)}{own}")
     if notes and not scene.render.use_lock_interface:
         scene.render.use_lock_interface = True
         # in the same report: Blender's status bar shows the last one only
@@ -146,7 +149,8 @@ def on_kind_change(obj: bpy.types.Object) -> None:
     settings = obj.softpressure
     if settings.is_baked and settings.kind != bake.baked_kind(obj):
         bake.free_object(obj)
-    if settings.kind != "SOFT":
+    if settings.kind != "SOFT" and mesh_io.live_key(obj) is not None:
+        own_mesh.ensure(obj)
         live_key.remove(obj)
     if settings.kind != "RIGID":
         hold.remove(obj)
@@ -156,9 +160,18 @@ def on_kind_change(obj: bpy.types.Object) -> None:
     except SoftPressureError:
         return  # it takes no part, and the panel asks why
     if settings.kind == "SOFT" and not settings.is_baked:
+        own_mesh.ensure(obj)
         live_key.ensure(obj)
     if settings.kind == "RIGID" and not settings.is_baked:
         hold.ensure(obj)
+
+
+def part_meshes(scene: bpy.types.Scene) -> None:
+    """Give soft bodies that share a mesh, such as linked duplicates, one each, and tell of it."""
+    for obj in session.objects(scene, "SOFT"):
+        if sentence := own_mesh.ensure(obj):
+            session.mark_all()
+            status_bar.announce(sentence)
 
 
 def prepare(objects: Iterable[bpy.types.Object]) -> None:
@@ -231,7 +244,9 @@ def closing_modifier(obj: bpy.types.Object) -> str:
 
 def is_as_drawn(obj: bpy.types.Object) -> bool:
     """Whether the simulation reads an object's own mesh: no modifier or key changes it before the start."""
-    return not obj.modifiers and (obj.data.shape_keys is None or obj.softpressure.kind == "SOFT")
+    if obj.modifiers:
+        return False
+    return not stages.mixed_keys(obj) if obj.softpressure.kind == "SOFT" else obj.data.shape_keys is None
 
 
 def check_object(obj: bpy.types.Object, kind: str) -> None:
@@ -241,8 +256,8 @@ def check_object(obj: bpy.types.Object, kind: str) -> None:
     if obj.mode == "EDIT":
         raise MeshError(f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab).")
     check_scale(obj)
+    check_ownership(obj, kind)
     if kind == "SOFT":
-        check_ownership(obj)
         check_keys(obj)
     if kind == "RIGID":
         check_motion(obj)
@@ -356,10 +371,6 @@ def check_scale(obj: bpy.types.Object) -> None:
 
 def check_motion(obj: bpy.types.Object) -> None:
     """Raise `MeshError` unless an object can be moved as a whole, and the motion written as location and rotation."""
-    if obj.library is not None:
-        raise MeshError(f"{obj.name}: is linked from {obj.library.filepath}. Make it local (Object > Relations).")
-    if obj.override_library is not None:
-        raise MeshError(f"{obj.name}: is a library override. Make it local (Object > Relations).")
     if obj.parent is not None and obj.parent_type != "OBJECT":
         raise MeshError(
             f"{obj.name}: its parent {obj.parent.name} is of type {obj.parent_type.title()}, which cannot be undone. "
@@ -373,33 +384,25 @@ def check_motion(obj: bpy.types.Object) -> None:
         )
 
 
-def check_ownership(obj: bpy.types.Object) -> None:
-    """Raise `MeshError` if the mesh is shared or belongs to another file."""
-    mesh = obj.data
-    for item in (obj, mesh):
-        if item.library is not None:
-            raise MeshError(f"{obj.name}: is linked from {item.library.filepath}. Make it local (Object > Relations).")
-        if item.override_library is not None:
-            raise MeshError(f"{obj.name}: is a library override. Make it local (Object > Relations).")
-    if mesh.users > 1:
+def check_ownership(obj: bpy.types.Object, kind: str) -> None:
+    """Raise `MeshError` if an object is of another file, where nothing can be written; overrides keep what is theirs.
+
+    A collider of that file is only read.
+    """
+    if obj.library is not None and (kind != "COLLIDER" or obj.softpressure.kind != kind):
         raise MeshError(
-            f"{obj.name}: its mesh {mesh.name} has {mesh.users} users; a soft body changes its own. "
-            "Make it single-user (Object > Relations > Make Single User > Object & Data)."
+            f"{obj.name}: is linked from {obj.library.filepath}, where nothing of a simulation is kept. "
+            "Make an override (Object > Library Override > Make)."
         )
 
 
 def check_keys(obj: bpy.types.Object) -> None:
-    """Raise `MeshError` if the mesh has shape keys that are not ours."""
+    """Raise `MeshError` if the mesh has shape keys that no other can be added to."""
     keys = obj.data.shape_keys
-    if keys is None or obj.softpressure.is_baked:
-        return
-    foreign = [key.name for key in keys.key_blocks if key.name != mesh_io.LIVE_KEY and not live_pose.is_idle(key)]
-    if mesh_io.LIVE_KEY in keys.key_blocks or len(foreign) == 1:
-        foreign = foreign[1:]  # the basis; alone it shapes nothing
-    if foreign:
+    if keys is not None and not keys.use_relative and len(keys.key_blocks) > 1 and not obj.softpressure.is_baked:
         raise MeshError(
-            f"{obj.name}: has {len(foreign)} shape keys of its own ({foreign[0]}, ...); a soft body needs its own. "
-            "Apply or remove them (Object Data > Shape Keys)."
+            f"{obj.name}: its shape keys are absolute, which cannot be mixed with the simulated shape. "
+            "Switch on Relative (Object Data > Shape Keys)."
         )
 
 

@@ -274,6 +274,11 @@ def _add_mesh(digest: _Digest, obj: bpy.types.Object) -> None:
         ends: NDArray[np.int32] = np.empty(2 * len(mesh.edges), np.int32)
         mesh.edges.foreach_get("vertices", ends)
         digest.add(ends)
+    for key in stages.mixed_keys(obj) if obj.softpressure.kind == "SOFT" else ():
+        path = f'key_blocks["{key.name}"].value'
+        is_animated = bool(_add_animation(digest, keys, {path}) & {path})
+        digest.add(key.name, key.relative_key.name, None if is_animated else key.value, mesh_io.read_key(key))
+        digest.add(*mesh_io.group_weights(obj, key.vertex_group))
     if keys is not None and obj.softpressure.kind != "SOFT":
         _add_animation(digest, keys)
         for key in keys.key_blocks:

@@ -75,22 +75,6 @@ def _size(work: bmesh.types.BMesh) -> float:
     return max((max(co) - min(co) for co in zip(*(vertex.co for vertex in work.verts), strict=True)), default=0.0)
 
 
-def _single_user(obj: bpy.types.Object) -> str:
-    obj.data = obj.data.copy()
-    return "has a mesh of its own"
-
-
-def _apply_keys(obj: bpy.types.Object) -> str:
-    if obj.data.shape_keys is None:
-        raise MeshError("has no shape keys. There is nothing to apply.")
-    count = len(obj.data.shape_keys.key_blocks) - 1
-    mixed = mesh_io.read_key(obj.shape_key_add(name="Mix", from_mix=True))
-    obj.shape_key_clear()
-    obj.data.attributes["position"].data.foreach_set("vector", mixed.ravel())
-    obj.data.update()
-    return f"{count} shape keys applied"
-
-
 def _apply_modifier(obj: bpy.types.Object) -> str:
     unfollowed = stages.first_repeating(obj) if simulation_choice.may_be_even(obj) else ""
     name = node_trees.mesh_maker(obj) or unfollowed or bodies.closing_modifier(obj)
@@ -193,10 +177,6 @@ def _of_mesh(edit: Callable[[bmesh.types.BMesh], str]) -> Callable[[bpy.types.Ob
 
 
 FIXES = {
-    "SINGLE_USER": Fix("Make Single User", "Give the object a mesh of its own", "DUPLICATE", _single_user),
-    "APPLY_KEYS": Fix(
-        "Apply Shape Keys", "Keep the shape of now, and remove the shape keys", "SHAPEKEY_DATA", _apply_keys
-    ),
     "APPLY_MODIFIER": Fix(
         "Apply Modifier", "Apply the modifier that makes or closes the mesh", "MODIFIER", _apply_modifier
     ),

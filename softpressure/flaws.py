@@ -89,8 +89,7 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
         return found
     kind = obj.softpressure.kind if obj.softpressure.kind != "NONE" else session.tried.get(obj.session_uid, "NONE")
     mesh: Mesh = obj.data
-    keys = () if mesh.shape_keys is None else tuple(mesh.shape_keys.key_blocks.keys())
-    states = (kind, obj.mode, mesh.users, keys, bodies.closing_modifier(obj), obj.softpressure.rigid_shape)
+    states = (kind, obj.mode, mesh.is_editable, bodies.closing_modifier(obj), obj.softpressure.rigid_shape)
     states = (*states, simulation_choice.unfollowed(obj))
     seen = fingerprint.of_arrays([states, fingerprint.of_mesh(obj)])
     if seen != name:
@@ -101,13 +100,8 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
 
 def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
     mesh: Mesh = obj.data
-    if obj.mode != "OBJECT" or kind == "NONE" or any(item.library or item.override_library for item in (obj, mesh)):
+    if obj.mode != "OBJECT" or kind == "NONE" or not mesh.is_editable:
         return ()
-    if kind == "SOFT":
-        if mesh.users > 1:
-            return ("SINGLE_USER",)
-        if mesh.shape_keys is not None and any(key.name != mesh_io.LIVE_KEY for key in mesh.shape_keys.key_blocks[1:]):
-            return ("APPLY_KEYS",)
     if kind == "SOFT" and (node_trees.mesh_maker(obj) or simulation_choice.unfollowed(obj)):
         return ("APPLY_MODIFIER",)
     found = []

@@ -12,7 +12,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core.compiler import CompilerError
-from . import jobs, missing_frames, session, versions
+from . import jobs, missing_frames, own_mesh, session, versions
 
 _log = logging.getLogger("softpressure")
 
@@ -112,7 +112,8 @@ def on_load_post(*_: Any) -> None:
 
 @_guarded
 def on_save_pre(*_: Any) -> None:
-    """Stamp the version of the defaults, and pack the caches that the file is to hold."""
+    """Stamp the version of the defaults, and pack the caches that the file is to hold; overrides keep settings."""
+    own_mesh.note_overrides()
     for scene in bpy.data.scenes:
         versions.stamp(scene)
         if session.has_bodies(scene):

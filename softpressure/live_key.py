@@ -14,7 +14,8 @@ def ensure(obj: bpy.types.Object) -> None:
     key = obj.shape_key_add(name=mesh_io.LIVE_KEY, from_mix=False)
     key.value = 1.0
     key.mute = True
-    obj.active_shape_key_index = 0  # a person who edits the mesh edits the rest shape
+    if not stages.own_keys(obj):
+        obj.active_shape_key_index = 0  # a person who edits the mesh edits the rest shape
     obj.show_only_shape_key = False
 
 

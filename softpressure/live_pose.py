@@ -11,13 +11,6 @@ from . import actions, mesh_io, stages
 POSE_KEY = "SP Pose"
 
 
-def is_idle(key: bpy.types.ShapeKey) -> bool:
-    """Whether a shape key is a kept pose that does not shape its mesh now."""
-    if not key.name.startswith(POSE_KEY) or (key.value != 0.0 and not key.mute):
-        return False
-    return f'key_blocks["{key.name}"].value' not in actions.animated_paths(key.id_data)
-
-
 def keep_as_keys(objects: list[bpy.types.Object], frame: FrameCache) -> tuple[list[str], list[str]]:
     """Add the shapes of soft bodies as shape keys of value 0. `objects` by their numbers in the frame.
 
@@ -39,33 +32,11 @@ def keep_as_keys(objects: list[bpy.types.Object], frame: FrameCache) -> tuple[li
     return notes, refusals
 
 
-def set_aside(obj: bpy.types.Object) -> None:
-    """Keep the poses of an object as attributes of its mesh for the time of a bake, which has keys of its own."""
-    mesh = obj.data
-    for key in [] if mesh.shape_keys is None else list(mesh.shape_keys.key_blocks):
-        if is_idle(key):
-            name, local = key.name, mesh_io.read_key(key)
-            obj.shape_key_remove(key)
-            mesh.attributes.new(name, "FLOAT_VECTOR", "POINT").data.foreach_set("vector", local.ravel())
-
-
-def bring_back(obj: bpy.types.Object) -> None:
-    """Make shape keys of poses that were set aside."""
-    mesh = obj.data
-    for name in sorted(each.name for each in mesh.attributes if each.name.startswith(POSE_KEY)):
-        local = np.empty(3 * len(mesh.vertices), np.float32)
-        mesh.attributes[name].data.foreach_get("vector", local)
-        mesh.attributes.remove(mesh.attributes[name])
-        key = obj.shape_key_add(name=name, from_mix=False)
-        key.value = 0.0
-        mesh_io.write_key(key, local)
-
-
 def keep_as_start(objects: list[bpy.types.Object], frame: FrameCache) -> tuple[list[str], list[str]]:
     """Make the shapes of soft bodies their own, and the places of rigid bodies; arguments and results likewise."""
     notes, refusals = [], []
     for number, obj in enumerate(objects):
-        sentence = _deformed(obj) if obj.softpressure.kind == "SOFT" else _led(obj)
+        sentence = (_deformed(obj) or _mixed(obj)) if obj.softpressure.kind == "SOFT" else _led(obj)
         if sentence:
             refusals.append(sentence)
             continue
@@ -91,6 +62,14 @@ def _deformed(obj: bpy.types.Object) -> str:
     if not name:
         return ""
     return f"{obj.name}: its modifier {name} would deform the pose again. Apply or disable it, then play again."
+
+
+def _mixed(obj: bpy.types.Object) -> str:
+    """Why the pose of a soft body cannot be its rest shape; empty if it can."""
+    keys = stages.mixed_keys(obj)
+    if not keys:
+        return ""
+    return f"{obj.name}: its shape key {keys[0].name} would deform the pose again. Set it to 0, then play again."
 
 
 def _led(obj: bpy.types.Object) -> str:

@@ -15,6 +15,8 @@ IntArray = NDArray[np.int32]
 
 #: Shape key that shows the simulated shape; the rest shape stays in the Basis.
 LIVE_KEY = "SP Live"
+#: Names of baked shape keys and actions start with this.
+BAKE_KEY = "SP Bake"
 
 
 def world_matrix(obj: bpy.types.Object) -> FloatArray:

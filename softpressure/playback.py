@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..core.cache import FrameCache
-from . import hold, mesh_io, point_attributes, rotations, session, stages
+from . import hold, mesh_io, own_mesh, point_attributes, rotations, session, stages
 from .mesh_io import FloatArray
 
 
@@ -45,6 +45,8 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
             here.late.add(obj.session_uid)
             continue
         number = number_of.get(obj.session_uid)
+        if cache is not None and number is None and own_mesh.is_shared(obj):
+            continue  # a linked duplicate, which gets a mesh of its own when it is simulated
         if cache is None or number is None or cache.vertex_counts[number] != len(key.points):
             stages.show(obj, stages.Stage.REST)
             point_attributes.remove(obj.data)

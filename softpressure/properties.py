@@ -1,5 +1,8 @@
 """Settings of objects; scenes have theirs beside. Their names are part of the extension's interface for scripts."""
 
+import inspect
+from typing import Any
+
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 
@@ -168,6 +171,22 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
         type=bpy.types.Action,
         options={"HIDDEN"},
     )
+    hidden_keys: StringProperty(
+        name="Hidden Shape Keys",
+        description="Shape keys of one's own that are muted while simulated shapes, which have their mix, are shown",
+        options={"HIDDEN"},
+    )
+    own_key_action: PointerProperty(
+        name="Own Action of Shape Keys",
+        description="The action that the shape keys had before the body was baked",
+        type=bpy.types.Action,
+        options={"HIDDEN"},
+    )
+    own_key_slot: StringProperty(
+        name="Own Slot of Shape Keys",
+        description="The slot of that action that animated the shape keys",
+        options={"HIDDEN"},
+    )
     hidden_modifiers: StringProperty(
         name="Hidden Modifiers",
         description="Modifiers switched off while simulated shapes are shown, with their own visibility",
@@ -178,9 +197,16 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
 CLASSES = (SOFTPRESSURE_PG_object, SOFTPRESSURE_PG_scene, SOFTPRESSURE_PG_sweep)
 
 
+#: Library overrides keep what is set.
+_KEPT: Any = {"LIBRARY_OVERRIDABLE"}
+for base in SOFTPRESSURE_PG_object.__mro__:
+    for declared in inspect.get_annotations(base).values():
+        declared.keywords["override"] = _KEPT
+
+
 def register() -> None:
     """Add `softpressure` to objects, scenes and windows; the classes are registered already."""
-    bpy.types.Object.softpressure = PointerProperty(type=SOFTPRESSURE_PG_object)
+    bpy.types.Object.softpressure = PointerProperty(type=SOFTPRESSURE_PG_object, override=_KEPT)
     bpy.types.Scene.softpressure = PointerProperty(type=SOFTPRESSURE_PG_scene)
     bpy.types.WindowManager.softpressure = PointerProperty(type=SOFTPRESSURE_PG_sweep, options={"SKIP_SAVE"})
 

@@ -30,7 +30,10 @@ def before_frame(scene: bpy.types.Scene) -> None:
     if here.live_frame is None:
         playback.show(scene)
         return
-    playback.show_input(scene, here.live_frame == scene.softpressure.frame_start)
+    is_start = here.live_frame == scene.softpressure.frame_start
+    if is_start:
+        bodies.part_meshes(scene)
+    playback.show_input(scene, is_start)
 
 
 def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:

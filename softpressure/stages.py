@@ -9,6 +9,7 @@ what the whole stack makes of its own shape.
 import json
 from collections.abc import Iterator
 from enum import Enum
+from typing import Any
 
 import bpy
 
@@ -19,6 +20,8 @@ _DEFORMING = {
     *("LATTICE", "MESH_CACHE", "MESH_DEFORM", "SHRINKWRAP", "SIMPLE_DEFORM", "SMOOTH", "SURFACE_DEFORM"),
     *("VOLUME_DISPLACE", "WARP", "WAVE"),
 }
+#: What the names of shape keys that are not the person's start with: the live key, and those of a bake.
+_OUR_KEYS = (mesh_io.LIVE_KEY, mesh_io.BAKE_KEY)
 #: Change neither positions nor topology.
 PASSIVE = {
     *("COLLISION", "DATA_TRANSFER", "NORMAL_EDIT", "UV_PROJECT", "UV_WARP", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX"),
@@ -103,12 +106,28 @@ def has_more_than_drawn(obj: bpy.types.Object) -> bool:
     return any(is_shown(obj, each) and each.type not in _DEFORMING | PASSIVE for each in obj.modifiers)
 
 
+def own_keys(obj: bpy.types.Object) -> list[bpy.types.ShapeKey]:
+    """The shape keys of an object that a person made: all but the first, the live key and those of a bake."""
+    keys: Any = obj.data.shape_keys
+    return [] if keys is None else [key for key in keys.key_blocks[1:] if not key.name.startswith(_OUR_KEYS)]
+
+
+def mixed_keys(obj: bpy.types.Object) -> list[bpy.types.ShapeKey]:
+    """Those of them whose mix is part of the rest shape: neither muted by the person nor at 0 for good."""
+    animated, hidden = set[str](), _hidden_keys(obj)
+    if obj.data.shape_keys is not None:
+        animated = actions.animated_paths(obj.data.shape_keys)
+    found = [key for key in own_keys(obj) if key.value != 0.0 or f'key_blocks["{key.name}"].value' in animated]
+    return [key for key in found if not key.mute or key.name in hidden]
+
+
 def show(obj: bpy.types.Object, stage: Stage) -> None:
     """Make the evaluated mesh of a soft body show this stage; writes only changes."""
     key = mesh_io.live_key(obj)
     is_muted = stage is not Stage.OUTPUT
     if key is not None and key.mute != is_muted:
         key.mute = is_muted
+    _show_own_keys(obj, is_muted)
     if not obj.modifiers:
         return
     own = _own_visibility(obj)
@@ -130,6 +149,28 @@ def show(obj: bpy.types.Object, stage: Stage) -> None:
     text = json.dumps(hidden) if hidden else ""
     if obj.softpressure.hidden_modifiers != text:
         obj.softpressure.hidden_modifiers = text
+
+
+def _hidden_keys(obj: bpy.types.Object) -> list[str]:
+    """Names of the own shape keys that are muted while the simulated shape, which has their mix in it, is shown."""
+    text = obj.softpressure.hidden_keys
+    return list(json.loads(text)) if text else []
+
+
+def _show_own_keys(obj: bpy.types.Object, are_shown: bool) -> None:
+    """Let the person's shape keys act, or mute those that do."""
+    hidden = _hidden_keys(obj)
+    if are_shown and not hidden:
+        return
+    for key in own_keys(obj):
+        if are_shown and key.name in hidden:
+            key.mute = False
+        elif not are_shown and not key.mute:
+            key.mute = True
+            hidden.append(key.name)
+    text = json.dumps(hidden) if hidden and not are_shown else ""
+    if obj.softpressure.hidden_keys != text:
+        obj.softpressure.hidden_keys = text
 
 
 def _own_visibility(obj: bpy.types.Object) -> dict[str, tuple[bool, bool]]:

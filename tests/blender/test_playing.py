@@ -347,15 +347,6 @@ def test_duplicates_are_bodies_of_their_own() -> None:
     assert height(copy) == pytest.approx(height(ball), abs=1e-5) and height(ball) < 5.0
 
 
-def test_a_linked_duplicate_is_refused_with_both_names_usable() -> None:
-    ball = add_ball()
-    bpy.ops.object.duplicate(linked=True)
-    frame(1)
-    assert "its mesh Ball has 2 users" in told()
-    assert this_session().cache is None
-    assert np.array_equal(shown(ball), rest(ball))
-
-
 def test_deleting_a_body_while_playing_is_noticed() -> None:
     add_ball("One")
     two = add_ball("Two", (3, 0, 5))
