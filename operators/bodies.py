@@ -5,16 +5,22 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
+from ..softpressure import instances
 from ..softpressure.blender_types import Context
 from ..softpressure.properties import KINDS
 from .reports import finish, waiting
 
 
-def chosen_meshes(context: Context) -> list[bpy.types.Object]:
-    """The selected meshes; the active one alone if it is not selected, as the panel shows that one."""
+def chosen(context: Context) -> list[bpy.types.Object]:
+    """The selected objects that can be bodies; the active one alone if it is not selected, as its panel is shown."""
     active = context.object
-    chosen = context.selected_objects if active is None or active.select_get() else [active]
-    return [obj for obj in chosen if obj.type == "MESH"]
+    found = context.selected_objects if active is None or active.select_get() else [active]
+    return [obj for obj in found if instances.can_collide(obj)]
+
+
+def chosen_meshes(context: Context) -> list[bpy.types.Object]:
+    """The meshes among them."""
+    return [obj for obj in chosen(context) if obj.type == "MESH"]
 
 
 class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
@@ -29,8 +35,8 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Needs selected meshes."""
-        if chosen_meshes(context):
+        """Needs selected meshes, or Collection Instances."""
+        if chosen(context):
             return True
         cls.poll_message_set("Select at least one mesh object")
         return False
@@ -40,7 +46,7 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
         from ..softpressure import bodies, making_meshes, preparation
 
         with waiting(context):
-            notes, refusals = bodies.add_all(context.scene, chosen_meshes(context), self.kind)
+            notes, refusals = bodies.add_all(context.scene, chosen(context), self.kind)
         if notes and not bpy.app.background:
             preparation.is_prepared(context.scene)  # begins while the scene is still being set up
             if preparation.can_make_meshes() and making_meshes.missing_now(context.scene):
@@ -59,7 +65,7 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a selected body."""
-        if any(obj.softpressure.kind != "NONE" for obj in chosen_meshes(context)):
+        if any(obj.softpressure.kind != "NONE" for obj in chosen(context)):
             return True
         cls.poll_message_set("Select at least one body of the simulation")
         return False
@@ -68,7 +74,7 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
         """Remove all that are selected."""
         from ..softpressure import bodies
 
-        return finish(self, *bodies.remove_all(chosen_meshes(context)))
+        return finish(self, *bodies.remove_all(chosen(context)))
 
 
 class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
@@ -150,10 +156,10 @@ class SOFTPRESSURE_OT_hide_torn(bpy.types.Operator):
         """Add the modifier to all that are selected."""
         from ..softpressure import torn_faces
 
-        chosen = [obj for obj in chosen_meshes(context) if obj.softpressure.kind == "SOFT"]
-        for obj in chosen:
+        soft = [obj for obj in chosen_meshes(context) if obj.softpressure.kind == "SOFT"]
+        for obj in soft:
             torn_faces.hide(obj)
-        return finish(self, [f"{obj.name}: hides its torn faces" for obj in chosen], [])
+        return finish(self, [f"{obj.name}: hides its torn faces" for obj in soft], [])
 
 
 CLASSES = (

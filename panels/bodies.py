@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import status
+from ..softpressure import instances, status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.properties import KINDS
 from .layout import in_both_places
@@ -38,7 +38,7 @@ class SOFTPRESSURE_UL_bodies(bpy.types.UIList):
         text = self.filter_name.lower()
         flags = [
             self.bitflag_filter_item
-            if obj.type == "MESH" and obj.softpressure.kind != "NONE" and text in obj.name.lower()
+            if instances.can_collide(obj) and obj.softpressure.kind != "NONE" and text in obj.name.lower()
             else 0
             for obj in objects
         ]

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import hoses, simulation_choice, status
+from ..softpressure import hoses, instances, simulation_choice, status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.declared import parameters
 from ..softpressure.properties import KINDS
@@ -38,13 +38,15 @@ class Body:
         if hoses.is_hose(obj):
             draw_hose(layout, context)
             return
-        if obj is None or obj.type != "MESH":
+        if obj is None or not instances.can_collide(obj):
             draw_text(layout, context, "Select a mesh object to make it a body.", "INFO")
             return
         settings = obj.softpressure
         if settings.kind == "NONE":
             column = layout.column(align=True)
             for kind, label in (("SOFT", "Soft Body"), ("RIGID", "Rigid Body"), ("COLLIDER", "Collider")):
+                if kind != "COLLIDER" and obj.type != "MESH":
+                    continue
                 column.operator("softpressure.add_body", text=f"Add {label}", icon=_KINDS[kind][3]).kind = kind
         else:
             row = layout.row(align=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import hoses
+from ..softpressure import hoses, instances
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.declared import Parameter
 
@@ -66,7 +66,7 @@ def in_both_places(**contents: type) -> tuple[tuple[Panel, ...], tuple[Panel, ..
 
 def _is_body(_cls: Panel, context: Context) -> bool:
     obj = context.object
-    return obj is not None and (hoses.is_hose(obj) or (obj.type == "MESH" and obj.softpressure.kind != "NONE"))
+    return obj is not None and (hoses.is_hose(obj) or (instances.can_collide(obj) and obj.softpressure.kind != "NONE"))
 
 
 def _draw_header(self: Panel, context: Context) -> None:

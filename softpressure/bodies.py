@@ -15,6 +15,7 @@ from . import (
     fingerprint,
     flat_shape,
     hold,
+    instances,
     live_key,
     mesh_io,
     node_trees,
@@ -65,14 +66,16 @@ def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: s
     """Add each object that can be a body. Returns what was done and why not the rest, one sentence per object."""
     notes, refusals = [], []
     for obj in objects:
-        had = obj.data.name
+        had = getattr(obj.data, "name", "")
         try:
             add(obj, kind)
         except SoftPressureError as error:
             session.tried[obj.session_uid] = kind
             refusals.append(str(error))
         else:
-            own = f", with a mesh of its own: {had} has other users, too" if obj.data.name != had else ""
+            own = (
+                f", with a mesh of its own: {had} has other users, too" if getattr(obj.data, "name", "") != had else ""
+            )
             notes.append(f"{obj.name}: added as a {_NOUNS[kind]}{_of_flat(scene, obj) or _of_open(obj)}{own}")
     if notes and not scene.render.use_lock_interface:
         scene.render.use_lock_interface = True
@@ -192,6 +195,8 @@ def check(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
 
 def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
     """Raise `MeshError` if the shape of an object's own mesh cannot be a body of this kind; cached."""
+    if kind == "COLLIDER" and instances.may_have_any(obj):
+        return  # it is read evaluated when it starts
     scales = mesh_io.world_matrix(obj)[:3, :3]
     # the same however it is turned, as that is no matter
     size = np.round(scales.T @ scales / max(float(np.abs(scales).max()) ** 2, 1e-300), 4)
@@ -221,8 +226,6 @@ def _check_shape(obj: bpy.types.Object, kind: str, body_type: str) -> None:
             rigid_shape.read(obj.name, mesh, mesh_io.world_matrix(obj), obj.softpressure.rigid_shape)
         return
     maker = node_trees.mesh_maker(obj)
-    if maker and kind == "COLLIDER":
-        return  # it is read evaluated when it starts
     if maker:
         raise MeshError(
             f"{obj.name}: its mesh comes from the node tree of the modifier {maker}, which would not see the "
@@ -244,14 +247,14 @@ def closing_modifier(obj: bpy.types.Object) -> str:
 
 def is_as_drawn(obj: bpy.types.Object) -> bool:
     """Whether the simulation reads an object's own mesh: no modifier or key changes it before the start."""
-    if obj.modifiers:
+    if obj.modifiers or obj.type != "MESH":
         return False
     return not stages.mixed_keys(obj) if obj.softpressure.kind == "SOFT" else obj.data.shape_keys is None
 
 
 def check_object(obj: bpy.types.Object, kind: str) -> None:
     """Raise `MeshError` if an object cannot be a body of this kind, whatever the shape of its mesh."""
-    if obj.type != "MESH":
+    if obj.type != "MESH" and not (kind == "COLLIDER" and instances.is_collection(obj)):
         raise MeshError(f"{obj.name}: a {obj.type.lower()} object; only meshes can be bodies. Convert it to a mesh.")
     if obj.mode == "EDIT":
         raise MeshError(f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab).")

@@ -21,6 +21,7 @@ from . import (
     fingerprint,
     flat_shape,
     goals,
+    instances,
     loading,
     mesh_io,
     rigid_shape,
@@ -456,9 +457,8 @@ def values_of(settings: Any, names: tuple[str, ...], metres: float) -> dict[str,
 def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Obstacle:
     evaluated = evaluated_of(obj, depsgraph)
     mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
-    local = mesh_io.read_local(mesh)
+    local, triangles = instances.read_local(obj, evaluated, depsgraph)
     positions = mesh_io.to_world(matrix, local)
-    triangles = mesh_io.read_triangles(mesh, matrix)
     bodies.check_size(obj.name, positions)
     if not bodies.is_as_drawn(obj):
         bodies.check_surface_of(obj, "COLLIDER", positions, triangles, mesh)

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, SoftPressureError, nrt, parameters
-from . import fields, hoses, mesh_io, rotations, units
+from . import fields, hoses, instances, mesh_io, rotations, units
 from .capture import Obstacle, Start, evaluated_of, values_of
 from .mesh_io import FloatArray, IntArray
 
@@ -60,7 +60,7 @@ def frame_input(
         values[len(start.uids()) + number] = values_of(
             evaluated.softpressure, parameters.animated("COLLIDER"), start.metres
         )
-        if _move(obstacle, evaluated, start.metres):
+        if _move(obstacle, objects[obstacle.object_uid], evaluated, depsgraph, start.metres):
             moved[number] = obstacle.positions
     links = enumerate(start.links())
     valves = {number: hoses.valve_of(objects.get(hose.object_uid), depsgraph) for number, (*_, hose) in links}
@@ -85,14 +85,20 @@ def frame_input(
     return given, placed
 
 
-def _move(obstacle: Obstacle, evaluated: bpy.types.Object, metres: float) -> bool:
+def _move(
+    obstacle: Obstacle,
+    obj: bpy.types.Object,
+    evaluated: bpy.types.Object,
+    depsgraph: bpy.types.Depsgraph,
+    metres: float,
+) -> bool:
     """Read a collider's present positions; False if it has not moved."""
     matrix = units.to_metres(mesh_io.world_matrix(evaluated), metres)
     if obstacle.local is not None and np.array_equal(matrix, obstacle.matrix):
         return False
     local = obstacle.local
     if local is None:
-        whole = mesh_io.read_local(evaluated.data)
+        whole = instances.read_local(obj, evaluated, depsgraph)[0]
         if len(whole) != obstacle.vertex_count:
             raise SoftPressureError(
                 f"{obstacle.name}: changes from {obstacle.vertex_count} to {len(whole)} vertices while it is animated. "

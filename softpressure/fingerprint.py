@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import parameters
-from . import actions, effectors, hold, hoses, mesh_io, stages, touching, units
+from . import actions, effectors, hold, hoses, instances, mesh_io, stages, touching, units
 from .blender_types import DataBlock
 
 #: What else dates a cache, beside what `core/parameters/` declares.
@@ -62,7 +62,7 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     metres = units.metres_per_unit(scene)
     if metres != 1.0:  # caches of other scenes stay valid
         digest.add(metres)
-    bodies = [obj for obj in scene.objects if obj.type == "MESH" and obj.softpressure.kind != "NONE"]
+    bodies = [obj for obj in scene.objects if obj.softpressure.kind != "NONE" and _takes_part(obj)]
     fields = {obj.session_uid: _of_field(obj) for obj in effectors.acting(scene.objects)}
     names = {obj.session_uid: _of_body(obj, fields) for obj in bodies}
     digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) + _of_ignored(obj, names) for obj in bodies))
@@ -103,7 +103,7 @@ def of_model(scene: bpy.types.Scene) -> str:
     made_of = (each.name for each in parameters.of_body(parameters.SCENE) if not each.is_animated)
     digest.add(units.metres_per_unit(scene), *(getattr(settings, name) for name in made_of))
     for obj in sorted(scene.objects, key=lambda obj: obj.session_uid):
-        if obj.type != "MESH" or obj.softpressure.kind == "NONE":
+        if obj.softpressure.kind == "NONE" or not _takes_part(obj):
             continue
         own = obj.softpressure
         digest.add(obj.session_uid, own.kind, touching.accepted(obj))
@@ -115,6 +115,11 @@ def of_model(scene: bpy.types.Scene) -> str:
             digest.add(getattr(own.cage_object, "session_uid", 0))
         _add_mesh(digest, obj)
     return digest.name()
+
+
+def _takes_part(obj: bpy.types.Object) -> bool:
+    """Whether an object that has a kind is one that can have it."""
+    return obj.type == "MESH" or (obj.softpressure.kind == "COLLIDER" and instances.is_collection(obj))
 
 
 def of_mesh(obj: bpy.types.Object) -> str:
@@ -260,6 +265,12 @@ class _Digest:
 
 
 def _add_mesh(digest: _Digest, obj: bpy.types.Object) -> None:
+    if obj.type != "MESH":  # instances
+        for member in instances.members(obj):
+            if member.type == "MESH":
+                _add_mesh(digest, member)
+            _add_object(digest, member)
+        return
     mesh, keys = obj.data, obj.data.shape_keys
     if keys is not None:
         digest.add(mesh_io.read_key(keys.reference_key))

@@ -56,7 +56,7 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         sentence = problems.get(obj.session_uid, "")
         if sentence:
             found.append(Flaw(obj.name, sentence, fixes_for(obj)))
-        elif not obj.softpressure.is_baked:
+        elif not obj.softpressure.is_baked and obj.type == "MESH":
             follows = obj.softpressure.kind == "SOFT" and simulation_choice.may_be_even(obj)
             if follows and (sentence := simulation_choice.unfollowed(obj)):
                 found.append(Flaw(obj.name, sentence, ("APPLY_MODIFIER",), is_grave=False))
@@ -84,6 +84,8 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
 
     Panels call it as they draw: each mesh is examined once, however often anything else changes.
     """
+    if obj.type != "MESH":
+        return ()
     change, name, found = _known.get(obj.session_uid, (-1, "", ()))
     if change == session.change_count():
         return found

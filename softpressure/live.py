@@ -136,7 +136,7 @@ class Live:
         while beside.is_busy():
             yield None
         moving = session.objects(self.scene, "SOFT", "RIGID", "COLLIDER")
-        meshes: list[Mesh] = [obj.data for obj in moving]
+        meshes: list[Mesh] = [obj.data for obj in moving if obj.type == "MESH"]
         count = sum(len(mesh.vertices) for mesh in meshes)
         yield 0.0, 1.0, f"Live: starting with {count:,} vertices"
         bodies.prepare(moving)

@@ -83,7 +83,7 @@ def write_key(key: bpy.types.ShapeKey, local: Float32Array) -> None:
 def live_key(obj: bpy.types.Object) -> bpy.types.ShapeKey | None:
     """The shape key that shows the simulation, None if the object has none."""
     mesh: Mesh = obj.data
-    return None if mesh.shape_keys is None else mesh.shape_keys.key_blocks.get(LIVE_KEY)
+    return None if getattr(mesh, "shape_keys", None) is None else mesh.shape_keys.key_blocks.get(LIVE_KEY)
 
 
 def group_vertices(obj: bpy.types.Object, group_name: str) -> IntArray:

@@ -53,6 +53,8 @@ def shapes(
 ) -> Iterator[tuple[bpy.types.Object, Shape]]:
     """The bodies of these kinds, but those in Edit Mode."""
     for obj in session.objects(scene, *kinds):
+        if obj.type != "MESH":
+            continue  # instances, which are seen as they are
         if obj.mode == "EDIT":
             _connected.pop(obj.session_uid, None)
         elif obj.visible_get():

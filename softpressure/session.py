@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from . import fingerprint, jobs
+from . import fingerprint, instances, jobs
 
 if TYPE_CHECKING:
     from ..core import StepReport, World
@@ -217,8 +217,13 @@ def forget_all() -> None:
 
 
 def objects(scene: bpy.types.Scene, *kinds: str) -> list[bpy.types.Object]:
-    """The mesh objects of a scene that have one of these kinds, in a fixed order."""
-    found = [obj for obj in scene.objects if obj.type == "MESH" and obj.softpressure.kind in kinds]
+    """The objects of a scene that have one of these kinds, in a fixed order: meshes, and of colliders instances."""
+    found = [
+        obj
+        for obj in scene.objects
+        if obj.softpressure.kind in kinds
+        and (obj.type == "MESH" or (obj.softpressure.kind == "COLLIDER" and instances.is_collection(obj)))
+    ]
     return sorted(found, key=lambda obj: obj.name_full)
 
 

@@ -1,0 +1,120 @@
+"""Instances as colliders: of a collection, and of geometry nodes."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_panels import buttons, drawn
+from bpy_scene import add_ball, empty_file, falling, frame, play, problem_of, select, state_text, this_session  # noqa: F401
+from softpressure_ext.panels import body as body_panel
+from softpressure_ext.softpressure import flaws, overlay
+
+pytestmark = pytest.mark.usefixtures("falling")
+
+
+def collection_of(*objects: Any) -> Any:
+    """A collection of these objects that is in no scene."""
+    found = bpy.data.collections.new("Steps")
+    for obj in objects:
+        for user in list(obj.users_collection):
+            user.objects.unlink(obj)
+        found.objects.link(obj)
+    return found
+
+
+def instance_of(collection: Any, location: Any = (0.0, 0.0, 0.0)) -> Any:
+    """A Collection Instance, as Blender's menu adds it."""
+    bpy.ops.object.collection_instance_add(collection=collection.name, location=location)
+    return bpy.context.object
+
+
+def cube(name: str, location: Any) -> Any:
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=location)
+    bpy.context.object.name = name
+    return bpy.context.object
+
+
+def obstacle() -> Any:
+    (found,) = this_session().start.obstacles
+    return found
+
+
+def test_a_collection_instance_collides_with_all_its_meshes_where_they_are_seen() -> None:
+    steps = collection_of(cube("A", (0, 0, 0)), cube("B", (2, 0, 1)))
+    bpy.ops.object.light_add()
+    collection_of(bpy.context.object)
+    instance = instance_of(steps, (10.0, 0.0, 0.0))
+    instance.scale = (2.0, 2.0, -2.0)  # mirrored
+    assert [properties["kind"] for name, properties, _ in buttons([body_panel.SIDEBAR[0]])] == ["COLLIDER"]
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    assert {"friction", "bounciness"} <= {*drawn(body_panel.SIDEBAR[0])} and problem_of(instance) == ""
+    add_ball()
+    play(1, 3)
+    found = obstacle()
+    assert (len(found.positions), len(found.triangles)) == (16, 24)
+    np.testing.assert_allclose(found.positions.min(axis=0), [9, -1, -3])
+    np.testing.assert_allclose(found.positions.max(axis=0), [15, 1, 1])
+    a, b, c = (found.positions[found.triangles[:, corner]] for corner in range(3))
+    assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0 == pytest.approx(16.0)  # its faces look outwards
+    assert flaws.of_scene(bpy.context.scene) == [] and list(overlay.shapes(
+        bpy.context.scene, bpy.context.evaluated_depsgraph_get(), "COLLIDER")) == []  # fmt: skip
+    with pytest.raises(RuntimeError, match="only meshes can be bodies"):
+        select(instance)
+        bpy.ops.softpressure.add_body(kind="SOFT")
+    assert bpy.ops.softpressure.remove_body() == {"FINISHED"}
+
+
+def test_an_instance_moves_and_what_is_in_it_as_well() -> None:
+    part = cube("A", (0, 0, 0))
+    instance = instance_of(collection_of(part))
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    add_ball()
+    for number, x in ((1, 0.0), (5, 4.0)):
+        instance.location.x = x
+        instance.keyframe_insert("location", frame=number)
+        part.location.z = x
+        part.keyframe_insert("location", frame=number)
+    play(1, 5)
+    np.testing.assert_allclose(obstacle().positions.mean(axis=0), [4.0, 0.0, 4.0], atol=1e-5)
+
+
+def test_a_change_of_what_is_in_it_makes_the_frames_out_of_date() -> None:
+    part = cube("A", (0, 0, 0))
+    instance_of(collection_of(part))
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    add_ball()
+    play(1, 3)
+    assert state_text().startswith("Cache")
+    part.data.vertices[0].co.z -= 1.0
+    part.data.update()
+    assert state_text().startswith("Out of date")
+    play(1, 2)
+    part.location.x += 1.0
+    assert state_text().startswith("Out of date")
+
+
+def test_geometry_node_instances_collide() -> None:
+    pebble = cube("Pebble", (0, 0, 0))
+    collection_of(pebble)
+    bpy.ops.mesh.primitive_plane_add(size=4.0)
+    floor = bpy.context.object
+    tree = bpy.data.node_groups.new("Pebbles", "GeometryNodeTree")
+    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    given, made = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    info, on_points = tree.nodes.new("GeometryNodeObjectInfo"), tree.nodes.new("GeometryNodeInstanceOnPoints")
+    join = tree.nodes.new("GeometryNodeJoinGeometry")
+    info.inputs["Object"].default_value = pebble
+    tree.links.new(given.outputs[0], on_points.inputs["Points"])
+    tree.links.new(info.outputs["Geometry"], on_points.inputs["Instance"])
+    tree.links.new(on_points.outputs[0], join.inputs[0])
+    tree.links.new(given.outputs[0], join.inputs[0])
+    tree.links.new(join.outputs[0], made.inputs[0])
+    floor.modifiers.new("Nodes", "NODES").node_group = tree
+    bpy.context.view_layer.update()
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    add_ball()
+    play(1, 3)
+    assert len(obstacle().positions) == 4 + 4 * 8  # the plane, and a pebble at each corner
+    np.testing.assert_allclose(obstacle().positions.max(axis=0), [2.5, 2.5, 0.5])
