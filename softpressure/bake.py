@@ -196,10 +196,12 @@ def _check(obj: bpy.types.Object) -> None:
     if obj.softpressure.is_baked:
         raise SoftPressureError(f"{obj.name}: is baked already. Free the bake first.")
     keys: DataBlock = obj.data.shape_keys
-    if keys is not None and "eval_time" in actions.animated_paths(keys):
-        raise SoftPressureError(
-            f"{obj.name}: its shape keys are animated (eval_time). Remove that animation before baking."
-        )
+    paths = set() if keys is None else actions.animated_paths(keys)
+    for path in sorted(paths):
+        if path == "eval_time" or path.startswith(f'key_blocks["{mesh_io.LIVE_KEY}"]'):
+            raise SoftPressureError(
+                f"{obj.name}: its shape keys are animated ({path}). Remove that animation before baking."
+            )
 
 
 def _begin(obj: bpy.types.Object) -> None:

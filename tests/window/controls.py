@@ -21,7 +21,7 @@ import sidebar
 import steps
 
 #: States of one text in the bar, of which the rows must look the same.
-ALIKE = ("a_soft_body", "a_jelly", "a_rigid_body", "two_bodies_and_a_floor", "a_group_that_is_gone", "no_active_object")
+ALIKE = ("a_soft_body", "two_bodies_and_a_floor", "a_group_that_is_gone", "no_active_object", "at_another_frame")
 #: Height of both rows at a scale of 1 [pixels], and how much may differ for the edges of letters.
 ROWS, SAME = 52, 8
 #: States in which buttons are pressed as a mouse does it.
