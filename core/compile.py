@@ -6,6 +6,7 @@ It reads from its input what to compile, as JSON, and prints the share that is d
 import gc
 import importlib.util
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -31,8 +32,11 @@ def main(asked: dict[str, Any]) -> None:
     """Compile the kernels that are in no file yet.
 
     `path`: where modules are found, and in `site` more of them; `folder`: where kernels are kept; `jobs`: what to
-    compile, None for everything; `copies`: a folder that gets a copy of the folder of this Python's kernels.
+    compile, None for everything; `copies`: a folder that gets a copy of the folder of this Python's kernels;
+    `is_early`: nobody waits, so that it has the lowest priority.
     """
+    if asked.get("is_early") and hasattr(os, "nice"):
+        os.nice(19)
     gc.set_threshold(100_000)  # the compiler makes few cycles of objects: to look for them takes 6 % of the time
     sys.path[:] = asked.get("path") or [*sys.path, asked["site"]]  # without the folder of this file
     load_core()

@@ -5,6 +5,7 @@ simulating a small scene with that part in this process. Kernels without a file 
 (`compile.py`), which does not block this one's interpreter and frees its memory at the end.
 """
 
+import atexit
 import functools
 import json
 import os
@@ -31,6 +32,7 @@ from .part_scenes import PARTS, particles
 from .plasticity.pieces import may_split
 from .solvers.choice import SOLVERS, current_method
 from .solvers.explicit.unsupported import starts_crossed
+from .time_left import Left, TimeLeft, slowness
 from .world import World
 
 #: Message while kernels are compiled.
@@ -38,6 +40,7 @@ COMPILING = "Compiling the solver, once"
 #: Interval of progress reports [s].
 _INTERVAL = 0.1
 _NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # Windows only
+_LOW_PRIORITY = getattr(subprocess, "IDLE_PRIORITY_CLASS", 0)  # likewise; elsewhere the process lowers its own
 
 
 #: Options that call other kernels, one by one; together they call no others.
@@ -76,6 +79,7 @@ _thread: threading.Thread | None = None
 _failure: Exception | None = None  # of the last thread
 _progress = Progress(0.0, "")
 _prepared: set[Job] = set()
+_early: "subprocess.Popen[str] | None" = None  # compiles what nobody waits for
 
 
 def jobs_for(parts: Collection[str], solver: str = ENGINE, options: MethodOptions = DEFAULTS) -> tuple[Job, ...]:
@@ -151,6 +155,7 @@ def start(jobs: Collection[Job]) -> None:
     global _thread, _failure, _progress
     if is_prepared(jobs) or is_running():
         return
+    stop_early()
     _failure = None
     _progress = Progress(0.0, "Loading the solver")
     # A daemon: the end of the program does not wait for it.
@@ -221,9 +226,48 @@ def _run(jobs: tuple[Job, ...]) -> None:
 def _compile_elsewhere(jobs: list[Job]) -> None:
     """Compile in another process, and report the remaining time."""
     global _progress
-    expected = sum(cost.seconds for cost in _costs(jobs))
-    _progress = Progress(0.0, _compiling(expected))
+    clock = TimeLeft(sum(cost.seconds for cost in _costs(jobs)) * slowness())
+    _progress = Progress(0.0, _compiling(clock.told(0.0, 0.0)))
+    began = time.monotonic()
+    child = _compiler(jobs)
+    assert child.stdout is not None and child.stderr is not None
+    words = deque[str](maxlen=1)  # the last of its complaints
+    reader = threading.Thread(target=words.extend, args=(child.stderr,), daemon=True)
+    reader.start()
+    with child.stdout, child.stderr:
+        for line in child.stdout:
+            share = float(line)
+            _progress = Progress(share, _compiling(clock.told(share, time.monotonic() - began)))
+        reader.join()
+    if child.wait():
+        raise _failed("".join(words).strip())
+
+
+def start_early(jobs: Collection[Job]) -> None:
+    """Compile these jobs to files at low priority while nobody waits for them; `start` ends that."""
+    global _early
+    missing = [job for job in jobs if not is_compiled([job])]
+    if not missing or is_running() or (_early is not None and _early.poll() is None):
+        return
+    atexit.unregister(stop_early)
+    atexit.register(stop_early)
+    with suppress(SoftPressureError):  # who waits for them is told
+        _early = _compiler(missing, is_early=True)
+
+
+def stop_early() -> None:
+    """End that; what it has compiled stays."""
+    global _early
+    if _early is not None and _early.poll() is None:
+        _early.terminate()
+        _early.wait()
+    _early = None
+
+
+def _compiler(jobs: list[Job], is_early: bool = False) -> "subprocess.Popen[str]":
+    """The process that compiles jobs; it prints its progress, but an early one, which has low priority."""
     asked = {
+        "is_early": is_early,
         "path": [folder for folder in sys.path if folder],
         "folder": str(kernel_store.user_folder()),
         "jobs": jobs,
@@ -234,39 +278,28 @@ def _compile_elsewhere(jobs: list[Job]) -> None:
         child = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("compile.py"))],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL if is_early else subprocess.PIPE,
+            stderr=subprocess.DEVNULL if is_early else subprocess.PIPE,
             text=True,
             encoding="utf-8",
-            creationflags=_NO_WINDOW,
+            creationflags=_NO_WINDOW | (_LOW_PRIORITY if is_early else 0),
             env={**kept, "NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features},
         )
     except OSError as error:
         raise _failed(str(error)) from error
-    assert child.stdin is not None and child.stdout is not None and child.stderr is not None
-    words = deque[str](maxlen=1)  # the last of its complaints
-    reader = threading.Thread(target=words.extend, args=(child.stderr,), daemon=True)
-    reader.start()
-    began = time.monotonic()
-    with child.stdout, child.stderr:
-        with suppress(OSError), child.stdin:  # it may have ended already: then it says why
-            json.dump(asked, child.stdin)
-        for line in child.stdout:
-            share = float(line)
-            # at first as fast as the machine the costs were measured on, then as fast as this one
-            total = expected if share < 0.2 else (time.monotonic() - began) / share
-            _progress = Progress(share, _compiling(total * (1.0 - share)))
-        reader.join()
-    if child.wait():
-        raise _failed("".join(words).strip())
+    assert child.stdin is not None
+    with suppress(OSError), child.stdin:  # it may have ended already: then it says why
+        json.dump(asked, child.stdin)
+    return child
 
 
 def _failed(complaint: str) -> SoftPressureError:
     return SoftPressureError(f"Solver: compiling it failed. {complaint} Try again, or restart Blender.")
 
 
-def _compiling(seconds: float) -> str:
-    return f"Compiling, once: about {max(5.0 * round(seconds / 5.0), 5.0):.0f} s left"  # no wider than the sidebar
+def _compiling(left: Left) -> str:
+    about = "over" if left.is_least else "about"
+    return f"Compiling, once: {about} {left.seconds:.0f} s left"  # no wider than the sidebar
 
 
 def compile_jobs(jobs: list[Job], say: Callable[[float], None]) -> None:

@@ -12,7 +12,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core.compiler import CompilerError
-from . import jobs, missing_frames, own_mesh, session, versions
+from . import jobs, loading, missing_frames, own_mesh, session, versions
 
 _log = logging.getLogger("softpressure")
 
@@ -148,6 +148,8 @@ def on_enable(*_: Any) -> None:
     """The extension was enabled or updated while a file is open; Blender keeps it from `register` itself."""
     for scene in bpy.data.scenes:
         versions.update(scene)
+    if not bpy.app.background:
+        loading.compile_early()
 
 
 @_guarded

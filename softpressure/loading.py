@@ -5,6 +5,7 @@ tests/project/test_layers.py sees to that.
 """
 
 import functools
+import hashlib
 import sys
 import threading
 from contextlib import suppress
@@ -50,6 +51,36 @@ def load_early() -> None:
             load_early.cache_clear()  # it may come
 
     threading.Thread(target=load, name="Soft Pressure import", daemon=True).start()
+
+
+def compile_early() -> None:
+    """Compile the kernels of the engine in a process of low priority, unless they are in files: nobody waits for them.
+
+    Loading the core for that takes place in a thread; an empty file beside the kernels spares it once all are there.
+    """
+    try:
+        folder = Path(bpy.utils.extension_path_user(__package__.rpartition(".")[0], path="kernels", create=True))
+    except ValueError:  # loaded from a checkout
+        return
+    manifest = Path(__file__).resolve().parent.parent / "blender_manifest.toml"
+    build = hashlib.blake2b(manifest.read_bytes() + sys.version.encode(), digest_size=8).hexdigest()
+    whole = folder / f"whole-{build}"
+    if whole.exists():
+        return
+
+    def begin() -> None:
+        try:
+            from ..core import prepare
+        except CompilerError:
+            return  # it may come; then who simulates waits
+        use_own_folder()
+        jobs = [job for job in prepare.all_jobs() if job.solver == prepare.ENGINE and not job.choice]
+        if prepare.is_compiled(jobs):
+            whole.touch()
+        else:
+            prepare.start_early(jobs)
+
+    threading.Thread(target=begin, name="Soft Pressure early", daemon=True).start()
 
 
 def use_own_folder() -> None:

@@ -2,10 +2,16 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import bpy
+import pytest
 from bpy_scene import add_ball, empty_file  # noqa: F401
+from softpressure_ext.core import prepare
+from softpressure_ext.softpressure import handlers, loading
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Adds a body, simulates and plays without numba, then with it; in a process of its own, as numba stays loaded.
@@ -59,3 +65,32 @@ def test_a_missing_compiler_is_a_sentence_and_is_found_later(tmp_path: Path) -> 
     for what in ("ADD", "SIMULATE", "NOTICE"):
         assert "its compiler (numba) is not there yet" in lines[what], said
     assert "AGAIN {'FINISHED'} 2" in lines["AGAIN"], said
+
+
+@pytest.mark.parametrize("is_background", [True, False])
+def test_a_window_compiles_as_soon_as_the_extension_is_enabled(
+    is_background: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr(handlers, "bpy", SimpleNamespace(app=SimpleNamespace(background=is_background), data=bpy.data))
+    folder = SimpleNamespace(extension_path_user=lambda *_, **__: str(tmp_path))
+    monkeypatch.setattr(loading, "bpy", SimpleNamespace(utils=folder, app=bpy.app))
+    monkeypatch.setattr(loading, "use_own_folder", lambda: None)
+    monkeypatch.setattr(prepare, "start_early", started.extend)
+    monkeypatch.setattr(prepare, "is_compiled", lambda _: False)
+
+    def enable() -> None:
+        handlers.on_enable()
+        for thread in threading.enumerate():
+            if thread.name == "Soft Pressure early":
+                thread.join()
+
+    enable()
+    assert {job.part for job in started} == (set() if is_background else set(prepare.PARTS))
+    assert not [*tmp_path.iterdir()]
+    monkeypatch.setattr(prepare, "is_compiled", lambda _: True)
+    started.clear()
+    enable()
+    assert not started and len([*tmp_path.iterdir()]) == (0 if is_background else 1)
+    monkeypatch.setattr(prepare, "all_jobs", None)
+    enable()  # looks at that file alone

@@ -22,8 +22,8 @@ import steps
 
 #: States of one text in the bar, of which the rows must look the same.
 ALIKE = ("a_soft_body", "two_bodies_and_a_floor", "a_group_that_is_gone", "no_active_object", "at_another_frame")
-#: Height of both rows at a scale of 1 [pixels], and how much may differ for the edges of letters.
-ROWS, SAME = 52, 8
+#: Height of both rows at a scale of 1 [pixels], what may differ of a color, and width of the scroll bar [pixels].
+ROWS, SAME, SCROLLED = 52, 8, 20
 #: States in which buttons are pressed as a mouse does it.
 PRESSED = (
     "nothing", "no_bodies", "a_soft_body", "simulated", "out_of_date", "baked", "saved", "in_edit_mode",
@@ -64,7 +64,7 @@ def fixed_row() -> steps.Steps:
         yield from sidebar.show()
         found: list[np.ndarray] = []
         yield from sidebar.read("UI", found)
-        pictures.append(found[0][-ROWS:, : -sidebar.TABS, :3].astype(int))
+        pictures.append(found[0][-ROWS:, : -sidebar.TABS - SCROLLED, :3].astype(int))
         yield from end()
     for name, picture in zip(ALIKE, pictures, strict=True):
         share = float((np.abs(picture - pictures[0]).max(axis=2) > SAME).mean())

@@ -1,7 +1,9 @@
 """Preparing the kernels of a scene: compiled by another process where no file has them, then loaded."""
 
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -185,6 +187,31 @@ def test_the_scene_of_a_job_can_be_simulated(job: prepare.Job) -> None:
         prepare.run_scene(job)
     except SoftPressureError as error:
         assert {job.part, job.choice} & refused, error
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="no priorities of this kind")
+def test_what_nobody_waits_for_is_compiled_at_low_priority_and_gives_way(
+    empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = prepare.jobs_for(["RIGID"])
+    prepare.start_early(jobs)
+    early = prepare._early
+    assert early is not None and not prepare.is_running()  # so no panel tells of it
+    until = time.monotonic() + 60.0
+    while os.getpriority(os.PRIO_PROCESS, early.pid) < 19:
+        assert time.monotonic() < until and early.poll() is None
+        time.sleep(0.05)
+    prepare.start_early(jobs)
+    assert prepare._early is early  # once
+    monkeypatch.setattr(prepare, "_run", lambda jobs: None)
+    prepare.start(jobs)  # someone waits
+    assert early.poll() is not None and prepare._early is None
+
+
+def test_what_is_compiled_needs_no_early_start(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "is_compiled", lambda jobs: True)
+    prepare.start_early(prepare.all_jobs())
+    assert prepare._early is None
 
 
 def test_the_time_left_is_of_the_right_order() -> None:
