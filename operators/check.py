@@ -55,7 +55,7 @@ class SOFTPRESSURE_OT_fix(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     object_name: StringProperty(name="Object", description="The object to mend", options={"SKIP_SAVE"})  # type: ignore[valid-type]
-    fix: StringProperty(name="Fix", description="What mends it: SINGLE_USER, FILL_HOLES, ...", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    fix: StringProperty(name="Fix", description="What mends it: FILL_HOLES, MERGE, ...", options={"SKIP_SAVE"})  # type: ignore[valid-type]
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:

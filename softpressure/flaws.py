@@ -92,8 +92,7 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
     kind = obj.softpressure.kind if obj.softpressure.kind != "NONE" else session.tried.get(obj.session_uid, "NONE")
     mesh: Mesh = obj.data
     states = (kind, obj.mode, mesh.is_editable, bodies.closing_modifier(obj), obj.softpressure.rigid_shape)
-    states = (*states, simulation_choice.unfollowed(obj))
-    seen = fingerprint.of_arrays([states, fingerprint.of_mesh(obj)])
+    seen = fingerprint.of_arrays([states, simulation_choice.unfollowed(obj), fingerprint.of_mesh(obj)])
     if seen != name:
         found = _fixes_for(obj, kind)
     _known[obj.session_uid] = session.change_count(), seen, found
