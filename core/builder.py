@@ -362,7 +362,8 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
     ) -> int:
         """Add a still or animated obstacle of infinite mass, closed or open; returns its number among the colliders.
 
-        `thickness` [m] is added to that of the bodies that touch it; `sharp`: as in `add_rigid`. Other parameters as in `add_membrane`.
+        `thickness` [m] is added to that of the bodies that touch it; `sharp`: as in `add_rigid`. Other parameters as in
+        `add_membrane`.
         """
         settings = settings_of(name, "COLLIDER", locals())
         given = positions_of(name, positions)
