@@ -10,7 +10,7 @@ from mathutils.bvhtree import BVHTree
 from mathutils.geometry import area_tri
 
 from ..core import MeshError, SoftPressureError
-from . import bodies, flaws, live_key, mesh_io, node_trees, session, simulation_choice, stages
+from . import bodies, flaws, live_key, mesh_io, node_trees, session, simulation_choice, sizes, stages
 from .blender_types import Mesh
 
 
@@ -188,6 +188,10 @@ def _automatic_thickness(obj: bpy.types.Object) -> str:
     return "thickness is automatic"
 
 
+def _fit_size(obj: bpy.types.Object) -> str:
+    return sizes.fit(obj, anew=True)
+
+
 def _of_mesh(edit: Callable[[bmesh.types.BMesh], str]) -> Callable[[bpy.types.Object], str]:
     return lambda obj: _edit(obj, edit)
 
@@ -209,6 +213,7 @@ FIXES = {
     ),
     "SELECT_CROWDED": Fix("Select Faces", "Show them in Edit Mode", "RESTRICT_SELECT_OFF", _select_crowded, False),
     "SELECT_CROSSING": Fix("Select Faces", "Show them in Edit Mode", "RESTRICT_SELECT_OFF", _select_crossing, False),
+    "FIT_SIZE": Fix("Fit to Size", "Give it mass and stiffness by its size", "FULLSCREEN_ENTER", _fit_size, False),
     "THICKNESS": Fix(
         "Make Automatic", "Compute it from the length of the edges", "LOOP_BACK", _automatic_thickness, False
     ),

@@ -10,7 +10,7 @@ from mathutils.bvhtree import BVHTree
 from mathutils.kdtree import KDTree
 
 from ..core.parameters import SKINS
-from . import bodies, fingerprint, mesh_io, node_trees, session, simulation_choice, taking_part, touching, units
+from . import bodies, fingerprint, mesh_io, node_trees, session, simulation_choice, sizes, taking_part, touching, units
 from .blender_types import Mesh
 from .jobs import Work
 from .mesh_io import FloatArray, IntArray
@@ -60,6 +60,8 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
             follows = obj.softpressure.kind == "SOFT" and simulation_choice.may_be_even(obj)
             if follows and (sentence := simulation_choice.unfollowed(obj)):
                 found.append(Flaw(obj.name, sentence, ("APPLY_MODIFIER",), is_grave=False))
+            if text := sizes.unfit_text(obj):
+                found.append(Flaw(obj.name, text, ("FIT_SIZE",), is_grave=False))
             positions, triangles = _shape(obj, metres)
             if len(triangles):
                 tree = trees[obj.name] = yield from _tree(positions, triangles, (number, len(objects), label))
@@ -76,6 +78,8 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         if count:
             sentence = f"{one}: {count} faces cross {other} at the start; they are moved apart. Move one of them away."
             found.append(Flaw(one, sentence, is_grave=False))
+    if text := units.gravity_text(scene):
+        found.append(Flaw(scene.name, text, is_grave=False))
     found.sort(key=lambda flaw: not flaw.is_grave)
 
 
