@@ -26,6 +26,8 @@ NO_AREA = 1e-14
 
 #: By `session_uid`: the change after which `fixes_for` looked last, a name for what it looked at, and what it found.
 _known: dict[int, tuple[int, str, tuple[str, ...]]] = {}
+#: By `session_uid`: a digest of a mesh, and the fixes that changed nothing of it.
+_useless: dict[int, tuple[str, set[str]]] = {}
 
 
 class Flaw(NamedTuple):
@@ -95,12 +97,30 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
     mesh: Mesh = obj.data
     keys = () if mesh.shape_keys is None else tuple(mesh.shape_keys.key_blocks.keys())
     states = (kind, obj.mode, mesh.users, keys, bodies.closing_modifier(obj), obj.softpressure.rigid_shape)
-    states = (*states, simulation_choice.unfollowed(obj))
-    seen = fingerprint.of_arrays([states, fingerprint.of_mesh(obj)])
+    states = (*states, simulation_choice.unfollowed(obj), obj.softpressure.body_type, obj.softpressure.simulation_mesh)
+    seen = fingerprint.of_arrays([(*states, *sorted(_useless_for(obj))), looked_at(obj)])
     if seen != name:
         found = _fixes_for(obj, kind)
     _known[obj.session_uid] = session.change_count(), seen, found
     return found
+
+
+def looked_at(obj: bpy.types.Object) -> str:
+    """A digest of the mesh that fixes change."""
+    return fingerprint.of_arrays([fingerprint.of_mesh(obj)])
+
+
+def note_useless(obj: bpy.types.Object, name: str) -> None:
+    """Note that a fix changed nothing of an object: it is not offered again while its mesh stays so."""
+    seen, names = _useless.get(obj.session_uid, ("", set()))
+    now = looked_at(obj)
+    _useless[obj.session_uid] = now, {name} | (names if seen == now else set())
+
+
+def _useless_for(obj: bpy.types.Object) -> set[str]:
+    """Fixes that changed nothing of an object as it is."""
+    seen, names = _useless.get(obj.session_uid, ("", set()))
+    return names if names and seen == looked_at(obj) else set()
 
 
 def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
@@ -119,7 +139,21 @@ def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
         found.append("APPLY_MODIFIER")
     if kind == "SOFT" or (kind == "RIGID" and obj.softpressure.rigid_shape == "MESH"):
         found += _fixes_of_mesh(mesh)
-    return tuple(found)
+    useless = _useless_for(obj)
+    if "MERGE" in found and "MERGE" in useless:
+        found.append("FILL_HOLES")
+    left = [name for name in found if name not in useless]
+    if useless & {*found} and not {*left} - {"SELECT_CROWDED"}:  # which shows, but mends nothing
+        left += _last_remedies(obj, kind)
+    return tuple(left)
+
+
+def _last_remedies(obj: bpy.types.Object, kind: str) -> list[str]:
+    """What helps whatever the mesh is like."""
+    if kind == "RIGID":
+        return ["HULL"]
+    is_skin = obj.softpressure.body_type == "MEMBRANE" and not simulation_choice.reason_against(obj)
+    return ["EVEN_MESH", "ADD_CAGE"] if is_skin else ["ADD_CAGE"]
 
 
 def _fixes_of_mesh(mesh: Mesh) -> list[str]:
