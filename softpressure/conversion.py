@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import ModelBuilder, SoftPressureError, moles, nrt, parameters
 from ..core.parameters import SKINS
-from . import capture, flat_shape, mesh_io, quantities, simulation_mesh, units
+from . import capture, flat_shape, mesh_io, quantities, seen_shape, simulation_mesh, units
 
 #: The fields of each choice, by its values.
 FIELDS = {
@@ -40,7 +40,7 @@ def convert(settings: Any, choice: str) -> None:
     number = list(FIELDS).index(choice)
     was_idle, settings.idle_values[number] = settings.idle_values[number], getattr(settings, old)
     is_given = settings.is_property_set(new) and np.float32(was_idle) != np.float32(getattr(settings, new))
-    if is_given or obj.type != "MESH" or obj.mode == "EDIT" or settings.kind != "SOFT":
+    if is_given or obj.type != "MESH" or obj.mode == "EDIT" or settings.kind != "SOFT" or not obj.users_scene:
         return
     with contextlib.suppress(SoftPressureError, ZeroDivisionError):  # of what is no body the panel tells
         setattr(settings, new, _converted(obj, choice, new))
@@ -48,7 +48,7 @@ def convert(settings: Any, choice: str) -> None:
 
 def _converted(obj: bpy.types.Object, choice: str, new: str) -> float:
     """Value of the field `new` that makes the body what it was with the other one."""
-    settings, scene = obj.softpressure, obj.users_scene[0] if obj.users_scene else bpy.context.scene
+    settings, scene = obj.softpressure, obj.users_scene[0]
     measures = _measures(scene, obj)
     if choice == "gas_by":
         air, warmth = scene.softpressure.ambient_pressure, settings.temperature
@@ -65,17 +65,19 @@ def _converted(obj: bpy.types.Object, choice: str, new: str) -> float:
 def _measures(scene: bpy.types.Scene, obj: bpy.types.Object) -> Measures:
     """By a model of the body with springs of 1 N/m and points of 1 kg."""
     settings, metres = obj.softpressure, units.metres_per_unit(scene)
-    positions = metres * flat_shape.rest_positions(obj)
-    triangles = mesh_io.read_triangles(obj.data, mesh_io.world_matrix(obj))
+    matrix, key = units.to_metres(mesh_io.world_matrix(obj), metres), mesh_io.live_key(obj)
+    local = mesh_io.read_local(obj.data) if key is None else mesh_io.read_key(obj.data.shape_keys.reference_key)
+    positions, triangles = mesh_io.to_world(matrix, local), mesh_io.read_triangles(obj.data, matrix)
     kind, is_flat = settings.body_type, flat_shape.is_flat_body(settings.body_type, positions)
     body = "FLAT_TRUSS" if kind == "TRUSS" and is_flat else kind
     values = capture.values_of(settings, parameters.captured(body, settings), metres)
     replaced = {*parameters.GAS, "modulus", "stretch_modulus", "mass", "pressure_at", "drawn_shape"}
     values = {name: value for name, value in values.items() if name not in replaced}
     values |= {"spring_constant": 1.0, "point_mass": 1.0, "rigid_springs": False, "tear_strain": 0.0, "creep_time": 0.0}
-    even = None if is_flat else simulation_mesh.even_of(scene, obj, positions, triangles)
-    if even is not None:
-        positions, triangles = even[0].positions, even[0].triangles
+    if not is_flat:
+        shape = seen_shape.shape_of(None, local, triangles, matrix)
+        even = simulation_mesh.followed(scene, obj, shape, bpy.context.evaluated_depsgraph_get())
+        positions, triangles = (positions, triangles) if even is None else even[:2]
     builder = ModelBuilder()
     if kind == "MEMBRANE":
         builder.add_membrane(obj.name, positions, triangles, **values)

@@ -152,8 +152,9 @@ def _last_remedies(obj: bpy.types.Object, kind: str) -> list[str]:
     """What helps whatever the mesh is like."""
     if kind == "RIGID":
         return ["HULL"]
-    is_skin = obj.softpressure.body_type == "MEMBRANE" and not simulation_choice.reason_against(obj)
-    return ["EVEN_MESH", "ADD_CAGE"] if is_skin else ["ADD_CAGE"]
+    settings = obj.softpressure
+    could_be_even = settings.body_type == "MEMBRANE" and not simulation_choice.may_be_even(obj)
+    return ["EVEN_MESH", "ADD_CAGE"] if could_be_even else ["ADD_CAGE"]
 
 
 def _fixes_of_mesh(mesh: Mesh) -> list[str]:
