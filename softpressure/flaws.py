@@ -153,8 +153,8 @@ def _last_remedies(obj: bpy.types.Object, kind: str) -> list[str]:
     if kind == "RIGID":
         return ["HULL"]
     settings = obj.softpressure
-    could_be_even = settings.body_type == "MEMBRANE" and not simulation_choice.may_be_even(obj)
-    return ["EVEN_MESH", "ADD_CAGE"] if could_be_even else ["ADD_CAGE"]
+    can_follow = settings.body_type in simulation_choice.FOLLOWING
+    return ["EVEN_MESH"] if can_follow and settings.simulation_mesh == "DRAWN" else []
 
 
 def _fixes_of_mesh(mesh: Mesh) -> list[str]:
