@@ -311,6 +311,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         friction: float = RIGID.friction,
         bounciness: float = RIGID.bounciness,
         thickness: float = RIGID.thickness,
+        sharp: bool = RIGID.sharp,
         linear_damping: float = RIGID.linear_damping,
         angular_damping: float = RIGID.angular_damping,
         velocity: Sequence[float] = RIGID.velocity,
@@ -328,6 +329,8 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
             [kg]; with the mesh it gives the centre of mass and the inertia tensor.
         friction, bounciness, thickness
             As in `add_membrane`; thickness 0 = 0.5 % of the cube root of the volume.
+        sharp
+            Whether it cuts skins that it presses (`core/plasticity/cuts.py`).
         linear_damping, angular_damping
             Decay rates of velocity and angular velocity [1/s].
         velocity, angular_velocity
@@ -354,11 +357,13 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         friction: float = COLLIDER.friction,
         bounciness: float = COLLIDER.bounciness,
         thickness: float = COLLIDER.thickness,
+        sharp: bool = COLLIDER.sharp,
         **more: Any,
     ) -> int:
         """Add a still or animated obstacle of infinite mass, closed or open; returns its number among the colliders.
 
-        `thickness` [m] is added to that of the bodies that touch it. Other parameters as in `add_membrane`.
+        `thickness` [m] is added to that of the bodies that touch it; `sharp`: as in `add_rigid`. Other parameters as in
+        `add_membrane`.
         """
         settings = settings_of(name, "COLLIDER", locals())
         given = positions_of(name, positions)

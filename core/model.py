@@ -213,6 +213,14 @@ class Gas(Protocol):
     def move(self) -> float:
         """Largest displacement of a point from its rest position to the equilibrium [m]."""
 
+    @property
+    def unrest(self) -> FloatArray:
+        """Forces on its vertices as drawn, with the pressure that it starts with [N], shape (vertex_count, 3)."""
+
+    @property
+    def push(self) -> float:
+        """Sum of the sizes of those of the gas [N]."""
+
     def volume(self, gauge_pressure: float) -> float:
         """Volume [m^3] at which its gas has a gauge pressure [Pa]."""
 

@@ -24,6 +24,7 @@ from . import (
     rotations,
     session,
     simulation_choice,
+    sizes,
     stages,
     status_bar,
     versions,
@@ -43,16 +44,21 @@ _SMALLEST = 1e-9
 _NOUNS = {"SOFT": "soft body", "RIGID": "rigid body", "COLLIDER": "collider"}
 
 
-def add(obj: bpy.types.Object, kind: str) -> None:
-    """Make an object a body; raises `MeshError` and changes nothing if it cannot be one."""
+def add(obj: bpy.types.Object, kind: str) -> str:
+    """Make an object a body; raises `MeshError` and changes nothing if it cannot be one.
+
+    Returns what of its settings was fitted to its size; empty if nothing.
+    """
     body_type = suited_type(obj) if kind == "SOFT" else ""
     check(obj, kind, body_type)
     if body_type and obj.softpressure.body_type != body_type:
         obj.softpressure.body_type = body_type
+    fitted = "" if kind == "COLLIDER" else sizes.fit(obj)
     if obj.softpressure.kind != kind:
         obj.softpressure.kind = kind  # its update calls `on_kind_change`
     else:
         on_kind_change(obj)
+    return fitted
 
 
 def remove(obj: bpy.types.Object) -> None:
@@ -68,15 +74,15 @@ def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: s
     for obj in objects:
         had = getattr(obj.data, "name", "")
         try:
-            add(obj, kind)
+            fitted = add(obj, kind)
         except SoftPressureError as error:
             session.tried[obj.session_uid] = kind
             refusals.append(str(error))
         else:
-            own = (
-                f", with a mesh of its own: {had} has other users, too" if getattr(obj.data, "name", "") != had else ""
-            )
-            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}{_of_flat(scene, obj) or _of_open(obj)}{own}")
+            made_of = _of_flat(scene, obj) or _of_open(obj)
+            is_copy = getattr(obj.data, "name", "") != had
+            own = f", with a mesh of its own: {had} has other users, too" if is_copy else ""
+            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}{made_of}{own}{fitted and f'; {fitted}'}")
     if notes and not scene.render.use_lock_interface:
         scene.render.use_lock_interface = True
         # in the same report: Blender's status bar shows the last one only

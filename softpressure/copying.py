@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import bpy
 
 from ..core import SoftPressureError
-from . import bodies
+from . import bodies, declared
 
 #: Of an object alone, or set before the others.
 _OWN = {"rna_type", "name", "kind", "body_type"}
@@ -32,15 +32,17 @@ def _copy(source: bpy.types.Object, target: bpy.types.Object) -> str:
     theirs.body_type = ours.body_type
     theirs.kind = ours.kind
     missing = []
-    for prop in ours.bl_rna.properties:
-        name = prop.identifier
-        if prop.is_hidden or name in _OWN or (name == "attach_to" and ours.attach_to == target):
-            continue
-        if name in _GROUPS and getattr(ours, name) not in ("", *target.vertex_groups.keys()):
-            missing.append(getattr(ours, name))
-        elif ours.is_property_set(name):
-            setattr(theirs, name, getattr(ours, name))
-        else:
-            theirs.property_unset(name)
+    with declared.as_given():
+        for prop in ours.bl_rna.properties:
+            name = prop.identifier
+            if prop.is_hidden or name in _OWN or (name == "attach_to" and ours.attach_to == target):
+                continue
+            if name in _GROUPS and getattr(ours, name) not in ("", *target.vertex_groups.keys()):
+                missing.append(getattr(ours, name))
+            elif ours.is_property_set(name):
+                setattr(theirs, name, getattr(ours, name))
+            else:
+                theirs.property_unset(name)
+        theirs.idle_values = ours.idle_values
     bodies.on_kind_change(target)
     return f" but for its vertex groups: it has no {' and no '.join(missing)}" if missing else ""

@@ -1,5 +1,7 @@
 """Blender's properties of the settings that `core/parameters/` declares, and what a scene's amount to in the core."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -19,6 +21,31 @@ def on_change(_settings: Group, _context: bpy.types.Context) -> None:
     session.mark_all()
 
 
+#: Whether another choice of what is given converts the value that it replaces.
+_converts = [True]
+
+
+@contextmanager
+def as_given() -> Iterator[None]:
+    """Choices of what is given convert no values in this context: all of them are set, as by a preset."""
+    _converts[0] = False
+    try:
+        yield
+    finally:
+        _converts[0] = True
+
+
+def _on_given_change(choice: str) -> Any:
+    def update(settings: Group, context: bpy.types.Context) -> None:
+        if _converts[0]:
+            from . import conversion
+
+            conversion.convert(settings, choice)
+        on_change(settings, context)
+
+    return update
+
+
 #: Options of a property that a simulation depends on: not animated; a change makes the cache out of date.
 SETTING: Any = {"options": set(), "update": on_change}
 #: The same, but animated: read in each frame.
@@ -36,6 +63,8 @@ def _property(parameter: Parameter) -> Any:
     """A parameter as Blender's property."""
     keywords: dict[str, Any] = {"name": parameter.label, "description": parameter.tooltip, "default": parameter.default}
     keywords |= ANIMATED if parameter.is_animated else SETTING if parameter.is_dated else {"options": set()}
+    if parameter.name in parameters.GIVEN:
+        keywords["update"] = _on_given_change(parameter.name)
     if isinstance(parameter.default, bool):
         return BoolProperty(**keywords)
     if parameter.choices:

@@ -10,7 +10,7 @@ from mathutils.bvhtree import BVHTree
 from mathutils.geometry import area_tri
 
 from ..core import MeshError, SoftPressureError
-from . import bodies, flaws, live_key, mesh_io, node_trees, session, simulation_choice, stages
+from . import bodies, flaws, live_key, mesh_io, node_trees, session, simulation_choice, sizes, stages
 from .blender_types import Mesh
 
 
@@ -40,10 +40,13 @@ def apply(obj: bpy.types.Object, name: str) -> tuple[list[str], list[str]]:
         return [], [f"{obj.name}: is not in Object Mode. Leave its mode (Tab) before it is changed."]
     if fix.changes_shape and kind == "SOFT":
         live_key.remove(obj)
+    before = flaws.looked_at(obj)
     try:
         done, refusals = [f"{obj.name}: {fix.apply(obj)}"], []
     except (RuntimeError, SoftPressureError) as error:  # RuntimeError: of one of Blender's operators
         done, refusals = [], [f"{obj.name}: {str(error).removeprefix('Error: ').strip()}"]
+    if fix.changes_shape and flaws.looked_at(obj) == before:
+        flaws.note_useless(obj, name)
     session.mark_all()
     tried = session.tried.get(obj.session_uid, "NONE")
     if kind != "NONE":
@@ -122,7 +125,8 @@ def _merge(work: bmesh.types.BMesh) -> str:
 def _fill_holes(work: bmesh.types.BMesh) -> str:
     before = len(work.faces)
     bmesh.ops.holes_fill(work, edges=[edge for edge in work.edges if edge.is_boundary], sides=0)
-    bmesh.ops.recalc_face_normals(work, faces=list(work.faces))
+    if len(work.faces) > before:
+        bmesh.ops.recalc_face_normals(work, faces=list(work.faces))
     return f"{len(work.faces) - before} holes filled"
 
 
@@ -172,6 +176,20 @@ def _automatic_thickness(obj: bpy.types.Object) -> str:
     return "thickness is automatic"
 
 
+def _simulate_even(obj: bpy.types.Object) -> str:
+    obj.softpressure.simulation_mesh = "EVEN"
+    return "simulates an even mesh around what is drawn"
+
+
+def _convex_hull(obj: bpy.types.Object) -> str:
+    obj.softpressure.rigid_shape = "HULL"
+    return "touches others with its convex hull"
+
+
+def _fit_size(obj: bpy.types.Object) -> str:
+    return sizes.fit(obj, anew=True)
+
+
 def _of_mesh(edit: Callable[[bmesh.types.BMesh], str]) -> Callable[[bpy.types.Object], str]:
     return lambda obj: _edit(obj, edit)
 
@@ -179,6 +197,16 @@ def _of_mesh(edit: Callable[[bmesh.types.BMesh], str]) -> Callable[[bpy.types.Ob
 FIXES = {
     "APPLY_MODIFIER": Fix(
         "Apply Modifier", "Apply the modifier that makes or closes the mesh", "MODIFIER", _apply_modifier
+    ),
+    "EVEN_MESH": Fix(
+        "Simulate Even Mesh",
+        "Simulate an even closed mesh around it, which it follows",
+        "MESH_ICOSPHERE",
+        _simulate_even,
+        False,
+    ),
+    "HULL": Fix(
+        "Use Convex Hull", "Touch others with the tightest shape without hollows", "MESH_CUBE", _convex_hull, False
     ),
     "DELETE_LOOSE": Fix("Delete Loose", "Delete vertices that belong to no face", "TRASH", _of_mesh(_delete_loose)),
     "DISSOLVE": Fix("Dissolve Degenerate", "Dissolve faces without area", "X", _of_mesh(_dissolve)),
@@ -189,6 +217,7 @@ FIXES = {
     ),
     "SELECT_CROWDED": Fix("Select Faces", "Show them in Edit Mode", "RESTRICT_SELECT_OFF", _select_crowded, False),
     "SELECT_CROSSING": Fix("Select Faces", "Show them in Edit Mode", "RESTRICT_SELECT_OFF", _select_crossing, False),
+    "FIT_SIZE": Fix("Fit to Size", "Give it mass and stiffness by its size", "FULLSCREEN_ENTER", _fit_size, False),
     "THICKNESS": Fix(
         "Make Automatic", "Compute it from the length of the edges", "LOOP_BACK", _automatic_thickness, False
     ),

@@ -10,7 +10,7 @@ from mathutils.bvhtree import BVHTree
 from mathutils.kdtree import KDTree
 
 from ..core.parameters import SKINS
-from . import bodies, fingerprint, mesh_io, node_trees, session, simulation_choice, taking_part, touching, units
+from . import bodies, fingerprint, mesh_io, node_trees, session, simulation_choice, sizes, taking_part, touching, units
 from .blender_types import Mesh
 from .jobs import Work
 from .mesh_io import FloatArray, IntArray
@@ -26,6 +26,8 @@ NO_AREA = 1e-14
 
 #: By `session_uid`: the change after which `fixes_for` looked last, a name for what it looked at, and what it found.
 _known: dict[int, tuple[int, str, tuple[str, ...]]] = {}
+#: By `session_uid`: a digest of a mesh, and the fixes that changed nothing of it.
+_useless: dict[int, tuple[str, set[str]]] = {}
 
 
 class Flaw(NamedTuple):
@@ -60,6 +62,8 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
             follows = obj.softpressure.kind == "SOFT" and simulation_choice.may_be_even(obj)
             if follows and (sentence := simulation_choice.unfollowed(obj)):
                 found.append(Flaw(obj.name, sentence, ("APPLY_MODIFIER",), is_grave=False))
+            if text := sizes.unfit_text(obj):
+                found.append(Flaw(obj.name, text, ("FIT_SIZE",), is_grave=False))
             positions, triangles = _shape(obj, metres)
             if len(triangles):
                 tree = trees[obj.name] = yield from _tree(positions, triangles, (number, len(objects), label))
@@ -76,6 +80,8 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         if count:
             sentence = f"{one}: {count} faces cross {other} at the start; they are moved apart. Move one of them away."
             found.append(Flaw(one, sentence, is_grave=False))
+    if text := units.gravity_text(scene):
+        found.append(Flaw(scene.name, text, is_grave=False))
     found.sort(key=lambda flaw: not flaw.is_grave)
 
 
@@ -92,11 +98,30 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
     kind = obj.softpressure.kind if obj.softpressure.kind != "NONE" else session.tried.get(obj.session_uid, "NONE")
     mesh: Mesh = obj.data
     states = (kind, obj.mode, mesh.is_editable, bodies.closing_modifier(obj), obj.softpressure.rigid_shape)
-    seen = fingerprint.of_arrays([states, simulation_choice.unfollowed(obj), fingerprint.of_mesh(obj)])
+    states = (*states, simulation_choice.unfollowed(obj), obj.softpressure.body_type, obj.softpressure.simulation_mesh)
+    seen = fingerprint.of_arrays([(*states, *sorted(_useless_for(obj))), looked_at(obj)])
     if seen != name:
         found = _fixes_for(obj, kind)
     _known[obj.session_uid] = session.change_count(), seen, found
     return found
+
+
+def looked_at(obj: bpy.types.Object) -> str:
+    """A digest of the mesh that fixes change."""
+    return fingerprint.of_arrays([fingerprint.of_mesh(obj)])
+
+
+def note_useless(obj: bpy.types.Object, name: str) -> None:
+    """Note that a fix changed nothing of an object: it is not offered again while its mesh stays so."""
+    seen, names = _useless.get(obj.session_uid, ("", set()))
+    now = looked_at(obj)
+    _useless[obj.session_uid] = now, {name} | (names if seen == now else set())
+
+
+def _useless_for(obj: bpy.types.Object) -> set[str]:
+    """Fixes that changed nothing of an object as it is."""
+    seen, names = _useless.get(obj.session_uid, ("", set()))
+    return names if names and seen == looked_at(obj) else set()
 
 
 def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
@@ -110,7 +135,22 @@ def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
         found.append("APPLY_MODIFIER")
     if kind == "SOFT" or (kind == "RIGID" and obj.softpressure.rigid_shape == "MESH"):
         found += _fixes_of_mesh(mesh)
-    return tuple(found)
+    useless = _useless_for(obj)
+    if "MERGE" in found and "MERGE" in useless:
+        found.append("FILL_HOLES")
+    left = [name for name in found if name not in useless]
+    if useless & {*found} and not {*left} - {"SELECT_CROWDED"}:  # which shows, but mends nothing
+        left += _last_remedies(obj, kind)
+    return tuple(left)
+
+
+def _last_remedies(obj: bpy.types.Object, kind: str) -> list[str]:
+    """What helps whatever the mesh is like."""
+    if kind == "RIGID":
+        return ["HULL"]
+    settings = obj.softpressure
+    can_follow = settings.body_type in simulation_choice.FOLLOWING
+    return ["EVEN_MESH"] if can_follow and settings.simulation_mesh == "DRAWN" else []
 
 
 def _fixes_of_mesh(mesh: Mesh) -> list[str]:

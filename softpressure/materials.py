@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 
 from ..core.parameters import GIVEN, PARAMETERS
+from . import declared
 
 #: Of the folders `presets`: where Blender looks for them, and writes those of the user.
 SUBFOLDER = "softpressure"
@@ -67,11 +68,12 @@ def apply(obj: bpy.types.Object, path: str, menu: str) -> str:
     values = read(path)
     settings, before = obj.softpressure, obj.softpressure.body_type
     # a preset that does not say gives pressure, modulus and mass, and has no dampers
-    for parameter in (*GIVEN.values(), *(each for each in PARAMETERS if each.name == "spring_damping")):
-        setattr(settings, parameter.name, parameter.default)
-    for name in PROPERTIES:
-        if name in values:
-            setattr(settings, name, values[name])
+    with declared.as_given():
+        for parameter in (*GIVEN.values(), *(each for each in PARAMETERS if each.name == "spring_damping")):
+            setattr(settings, parameter.name, parameter.default)
+        for name in PROPERTIES:
+            if name in values:
+                setattr(settings, name, values[name])
     getattr(bpy.types, menu).bl_label = bpy.path.display_name(Path(path).name, title_case=False)
     if settings.body_type == before or _can_be(obj, settings.body_type) or not _can_be(obj, before):
         return ""

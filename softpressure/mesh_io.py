@@ -47,14 +47,51 @@ def read_local(mesh: Mesh) -> Float32Array:
 def read_triangles(mesh: Mesh, matrix: FloatArray) -> IntArray:
     """Triangles of all faces, counter-clockwise from outside in world space, shape (triangle_count, 3).
 
-    The mesh itself is not triangulated. An object of negative scale is mirrored: its triangles are turned.
+    The mesh itself is not triangulated. An object of negative scale is mirrored: its triangles are turned. Faces are
+    split along diagonals that no other face has as a side or a diagonal, where there is a choice.
     """
     mesh.calc_loop_triangles()
     flat = np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.loop_triangles.foreach_get("vertices", flat)
     triangles = flat.reshape(-1, 3)
+    if len(triangles) > len(mesh.polygons):
+        face = np.empty(len(triangles), np.int32)
+        mesh.loop_triangles.foreach_get("polygon_index", face)
+        ends = np.empty(2 * len(mesh.edges), np.int32)
+        mesh.edges.foreach_get("vertices", ends)
+        triangles = with_own_diagonals(triangles, face, ends.reshape(-1, 2), len(mesh.vertices))
     if np.linalg.det(matrix[:3, :3]) < 0.0:
         triangles = np.ascontiguousarray(triangles[:, ::-1])
+    return triangles
+
+
+def with_own_diagonals(triangles: IntArray, face: IntArray, edges: IntArray, vertex_count: int) -> IntArray:
+    """Triangles of faces, one of `face` each, whose diagonals are neither edges of the mesh nor those of other faces.
+
+    Else two faces that share two opposite corners could get a common diagonal, an edge of four triangles, which the
+    mesh does not have. A diagonal that is taken is flipped, unless the other one is taken, too.
+    """
+    sides = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2).astype(np.int64))
+    key = sides[:, 0] * vertex_count + sides[:, 1]
+    order = np.lexsort((np.repeat(face, 3), key))
+    is_same = np.flatnonzero((np.diff(key[order]) == 0) & (np.diff(np.repeat(face, 3)[order]) == 0))
+    pairs = np.stack([order[is_same], order[is_same + 1]], axis=1)  # the two sides that are one diagonal
+    ends = np.sort(edges.astype(np.int64))
+    diagonal, known = key[pairs[:, 0]], ends[:, 0] * vertex_count + ends[:, 1]
+    _, first = np.unique(diagonal, return_index=True)
+    is_taken = np.isin(diagonal, known)
+    is_taken[np.setdiff1d(np.arange(len(diagonal)), first)] = True
+    if not is_taken.any():
+        return triangles
+    triangles, taken = triangles.copy(), {*known.tolist(), *diagonal.tolist()}
+    for one, other in pairs[is_taken].tolist():
+        start, end, left = np.roll(triangles[one // 3], -(one % 3)).tolist()
+        right = int(np.roll(triangles[other // 3], -(other % 3))[2])
+        low, high = sorted((left, right))
+        if low * vertex_count + high in taken:
+            continue
+        taken.add(low * vertex_count + high)
+        triangles[one // 3], triangles[other // 3] = (start, right, left), (right, end, left)
     return triangles
 
 

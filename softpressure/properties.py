@@ -4,7 +4,7 @@ import inspect
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
 
 from ..core.parameters import BODIES
 from .declared import ANIMATED, SETTING, Group, properties
@@ -148,6 +148,12 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
     has_rigid_bounciness: BoolProperty(
         name="Rigid Bounciness",
         description="Whether the bounciness is what a rigid body gets unless it is set",
+        options={"HIDDEN"},
+    )
+    idle_values: FloatVectorProperty(
+        name="Idle Values",
+        description="What the fields that do not count held when gas, stiffness and mass were last given otherwise",
+        size=3,
         options={"HIDDEN"},
     )
     is_baked: BoolProperty(

@@ -104,6 +104,11 @@ class GivenMembrane(GivenBody):
         return bool(self.setting("start_at_rest")) and self.pressure_at == "REST"
 
     @property
+    def inflates(self) -> bool:
+        """Whether it starts without a gauge pressure, which rises in its inflation time."""
+        return bool(self.setting("inflation_time") > 0.0)
+
+    @property
     def is_as_drawn(self) -> bool:
         """Whether its springs are slack and its gas has the gauge pressure as drawn: no equilibrium is needed."""
         return not self.has_gas or (self.pressure_at, self.drawn_shape) == ("DRAWN", "SLACK")

@@ -50,6 +50,10 @@ class Filling:
             reached = self._equilibrium.find(pressure, drawn, ROUGH).positions
             corrected = self.rest_lengths * lengths / self._equilibrium.lengths(reached)
             self._tighten(np.maximum(corrected, (1.0 - MOST_SHARE) * lengths))
+        #: Forces on its vertices as drawn, with the pressure that it starts with [N], shape (vertex_count, 3).
+        self.unrest: FloatArray = self._equilibrium.forces(0.0 if body.inflates else pressure, drawn)[0][:, :3].copy()
+        #: Sum of the sizes of those of the gas [N].
+        self.push = float(np.sqrt((self._equilibrium.push(pressure, drawn) ** 2).sum(axis=1)).sum())
         #: The body in equilibrium at the pressure of the start.
         self.rest = self._equilibrium.find(pressure, drawn)
         #: How far its points move there from where they are drawn, at most [m].
@@ -162,5 +166,5 @@ def _name_of(body: GivenMembrane, ambient_pressure: float) -> bytes:
     parts = tuple(
         body.setting(name) for name in ("bend_modulus", "spring_constant", "point_mass", "gas_hold", "gas_exponent")
     )
-    digest.update(repr((numbers, parts, body.pressure_at, body.drawn_shape, body.gas is None)).encode())
+    digest.update(repr((numbers, parts, body.pressure_at, body.drawn_shape, body.gas is None, body.inflates)).encode())
     return digest.digest()

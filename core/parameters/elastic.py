@@ -206,6 +206,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         low=0.0,
         soft_high=3.0,
         step=5,
+        is_animated=True,
         is_material=True,
         group="FLOW",
     ),

@@ -99,6 +99,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         precision=4,
         group="CONTACT",
     ),
+    Parameter(
+        name="sharp",
+        label="Sharp",
+        tooltip="Whether it cuts skins that it presses, as a needle or a knife does. Gas then leaves through the hole; "
+        "a skin with a Tear Strain may burst from there",
+        bodies=("RIGID", "COLLIDER"),
+        default=False,
+        group="CONTACT",
+    ),
     _given(
         name="gas_by",
         label="Gas",
