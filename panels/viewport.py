@@ -50,7 +50,7 @@ class Overlay:
         row.enabled = settings.overlay_colour != "NONE"
         row.prop(settings, "overlay_limit", text="Limit" if settings.overlay_limit else "Limit (auto)")
         column = layout.column(heading="Show")
-        for name in ("overlay_pins", "overlay_attachments", "overlay_hoses", "overlay_thickness"):
+        for name in ("overlay_pins", "overlay_attachments", "overlay_hoses", "overlay_mesh", "overlay_thickness"):
             column.prop(settings, name)
 
 

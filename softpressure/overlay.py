@@ -183,6 +183,30 @@ def thickness_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) ->
     return AUTOMATIC_THICKNESS * float(np.mean(sides))
 
 
+def simulated(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Float32Array:
+    """Lines of the mesh that a body simulates and the drawn one follows, as shown in this frame, shape (2 n, 3).
+
+    Known from a start on; at the last frame of a run exact, at others from where the drawn vertices are. None for what
+    is simulated as drawn.
+    """
+    here = session.of(scene)
+    bodies = [] if here.start is None else here.start.bodies
+    number = next((number for number, body in enumerate(bodies) if body.object_uid == obj.session_uid), -1)
+    if here.start is None or number < 0 or bodies[number].drawn is None:
+        return np.zeros((0, 3), np.float32)
+    body, drawn = bodies[number], bodies[number].drawn
+    assert drawn is not None
+    if len(shape.points) != len(drawn.positions):
+        return np.zeros((0, 3), np.float32)
+    is_last = here.cache is not None and here.live is None and scene_time(scene) == here.cache.last_frame
+    if is_last and here.world is not None:
+        positions = here.world.positions(number)
+    else:
+        positions = drawn.inverse.positions(shape.points * here.start.metres)
+    sides = np.sort(np.concatenate([body.triangles[:, pair] for pair in ((0, 1), (1, 2), (2, 0))]), axis=1)
+    return here.start.in_units(positions)[np.unique(sides, axis=0).ravel()].astype(np.float32)
+
+
 def link(shape: Shape, glued: IntArray, target: bpy.types.Object) -> Float32Array:
     """A line from the middle of glued vertices to the middle of the object they are glued to, shape (2, 3)."""
     return np.array([shape.points[glued].mean(axis=0), _middle(target)], np.float32)

@@ -19,13 +19,14 @@ from .view_properties import Overlay, redraw
 if TYPE_CHECKING:
     from . import overlay
 
-#: Colours of marks (sRGB): pins, goals, attachments, hoses, shell. They differ in lightness.
-_PIN, _GOAL, _GLUE, _HOSE, _SHELL = (
+#: Colours of marks (sRGB): pins, goals, attachments, hoses, shell, simulated mesh. They differ in lightness.
+_PIN, _GOAL, _GLUE, _HOSE, _SHELL, _MESH = (
     (1.0, 0.85, 0.1, 1.0),
     (0.2, 0.75, 1.0, 1.0),
     (0.95, 0.3, 0.05, 1.0),
     (0.3, 0.9, 0.55, 1.0),
     (0.75, 0.55, 1.0, 0.8),
+    (0.05, 0.1, 0.3, 1.0),
 )
 #: Opacity of a hose whose valve is closed.
 _CLOSED = 0.35
@@ -100,6 +101,13 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
     soft = list(overlay.shapes(scene, depsgraph, "SOFT"))
     if settings.overlay_colour != "NONE" and soft:
         _add_colours(scene, soft, found)
+    for obj, shape in soft if settings.overlay_mesh else ():
+        lines = overlay.simulated(scene, obj, shape)
+        if len(lines):
+            if ("Simulated Mesh", _MESH) not in found.marks:
+                found.marks.append(("Simulated Mesh", _MESH))
+            layer = (drawing.line_batch(lines), _MESH)
+            found.layers.append(Layer(shape.uid, _FAR_BEFORE, drawing.draw_lines, layer, _LINE))
     if settings.overlay_thickness:
         found.marks.append(("Thickness", (*_SHELL[:3], 1.0)))
         for obj, shape in [*soft, *overlay.shapes(scene, depsgraph, "RIGID", "COLLIDER")]:

@@ -32,6 +32,8 @@ _REPEATING = {
     *("ARRAY", "BUILD", "EXPLODE", "MESH_SEQUENCE_CACHE", "MIRROR", "OCEAN", "PARTICLE_INSTANCE", "SCREW"),
     *("CLOTH", "DYNAMIC_PAINT", "FLUID", "PARTICLE_SYSTEM", "SOFT_BODY", "SURFACE"),
 }
+#: Node group that hides what has torn in a run: it shapes nothing that a run starts from.
+HIDES_TORN = "Hide Torn Faces"
 
 
 class Stage(Enum):
@@ -89,7 +91,13 @@ def shaping_modifiers(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.Mo
     yield from found
     if obj.softpressure.kind == "SOFT" and obj.softpressure.simulation_mesh != "DRAWN":
         for index in range(len(found), seen_count(obj)):
-            yield index, obj.modifiers[index], is_shown(obj, obj.modifiers[index])
+            if not _hides_torn(obj.modifiers[index]):
+                yield index, obj.modifiers[index], is_shown(obj, obj.modifiers[index])
+
+
+def _hides_torn(modifier: bpy.types.Modifier) -> bool:
+    group = getattr(modifier, "node_group", None)
+    return group is not None and group.name == HIDES_TORN
 
 
 def is_modified(obj: bpy.types.Object) -> bool:
@@ -103,7 +111,8 @@ def is_modified(obj: bpy.types.Object) -> bool:
 
 def has_more_than_drawn(obj: bpy.types.Object) -> bool:
     """Whether visible modifiers show more than the vertices of an object's mesh, whatever its kind."""
-    return any(is_shown(obj, each) and each.type not in _DEFORMING | PASSIVE for each in obj.modifiers)
+    others = (each for each in obj.modifiers if each.type not in _DEFORMING | PASSIVE and not _hides_torn(each))
+    return any(is_shown(obj, each) for each in others)
 
 
 def own_keys(obj: bpy.types.Object) -> list[bpy.types.ShapeKey]:
@@ -138,7 +147,7 @@ def show(obj: bpy.types.Object, stage: Stage) -> None:
         is_off = {
             Stage.REST: False,
             Stage.INPUT: index >= input_count,
-            Stage.SEEN: index >= shown_count,
+            Stage.SEEN: index >= shown_count or _hides_torn(modifier),
             Stage.OUTPUT: index < input_count and modifier.type in _DEFORMING,
         }[stage]
         if is_off and any(wanted):

@@ -7,10 +7,10 @@ from typing import Any
 
 import bpy
 
-from . import point_attributes
+from . import point_attributes, stages
 
 #: Name of the modifier and of the node group, which all bodies share.
-NAME = "Hide Torn Faces"
+NAME = stages.HIDES_TORN
 
 
 def hide(obj: bpy.types.Object) -> None:

@@ -75,6 +75,9 @@ class Overlay:
     overlay_pins: _flag("Pins and Goals", "Mark vertices that follow the animation, and those pulled by goals")
     overlay_attachments: _flag("Attachments", "Mark vertices that are glued to another body, with a line to it")
     overlay_hoses: _flag("Hoses", "Show hoses as lines between their bodies, dim where the valve is closed")
+    overlay_mesh: _flag(
+        "Simulated Mesh", "Show the mesh that is simulated, where the drawn one follows another: even, or a cage"
+    )
     overlay_thickness: _flag(
         "Thickness", "Show how far from each surface others are kept, as a shell around the bodies that move"
     )

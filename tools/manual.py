@@ -188,7 +188,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "not change. Strain and pressures below that of the air have blue below zero and orange above it; other values "
         "go from dark to yellow. The legend says which value a color stands for.",
         bpy.types.Scene,
-        "overlay_colour overlay_limit overlay_pins overlay_attachments overlay_hoses overlay_thickness",
+        "overlay_colour overlay_limit overlay_pins overlay_attachments overlay_hoses overlay_mesh overlay_thickness",
     ),
     (
         "fluids",

@@ -186,7 +186,8 @@ def test_a_tube_leads_from_one_body_over_its_hose_to_the_other() -> None:
 
 def test_the_panel_shows_all_and_handlers_go_with_the_extension() -> None:
     assert drawn(SOFTPRESSURE_PT_overlay) == [
-        "overlay_colour", "overlay_limit", "overlay_pins", "overlay_attachments", "overlay_hoses", "overlay_thickness",
+        "overlay_colour", "overlay_limit", "overlay_pins", "overlay_attachments", "overlay_hoses", "overlay_mesh",
+        "overlay_thickness",
     ]  # fmt: skip
     assert len(overlay_view._handles) == 2
     addon.unregister()
@@ -194,3 +195,25 @@ def test_the_panel_shows_all_and_handlers_go_with_the_extension() -> None:
         assert not overlay_view._handles and not overlay_view._pictures
     finally:
         addon.register()
+
+
+def test_the_simulated_mesh_is_shown_where_the_drawn_one_follows_it() -> None:
+    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))
+    obj = bpy.context.object
+    obj.softpressure.simulation_mesh = "EVEN"
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    scene = bpy.context.scene
+    assert len(overlay.simulated(scene, obj, shape_of(obj))) == 0  # not known yet
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    (body,) = this_session().start.bodies
+    corners = np.unique(body.triangles)
+    for number in (1, scene.softpressure.frame_end):
+        frame(number)
+        lines = overlay.simulated(scene, obj, shape_of(obj))
+        assert len(lines) == 3 * len(body.triangles)  # each of three sides, which two share, has two ends
+        fallen = shown(obj).mean(axis=0) - body.drawn.positions.mean(axis=0)
+        expected = body.positions[corners] + fallen
+        np.testing.assert_allclose(np.unique(lines, axis=0).mean(axis=0), expected.mean(axis=0), atol=0.01)
+    obj.softpressure.simulation_mesh = "DRAWN"
+    ball = add_ball()
+    assert len(overlay.simulated(scene, ball, shape_of(ball))) == 0
