@@ -79,6 +79,17 @@ def by_armature(obj: Any) -> Any:
     return armature
 
 
+def by_shape_key(obj: Any) -> None:
+    """Key a shape that is bent and raised."""
+    obj.shape_key_add(name="Basis")
+    key = obj.shape_key_add(name="Bent", from_mix=False)
+    for point in key.data:
+        point.co.z += 0.5 + 0.3 * point.co.x**2
+    for number, value in ((1, 0.0), (11, 1.0)):
+        key.value = value
+        key.keyframe_insert("value", frame=number)
+
+
 def animated(obj: Any, number: int) -> Any:
     """Where the animation has the vertices of an object at a frame, without simulation."""
     obj.softpressure.kind = "NONE"
@@ -89,7 +100,7 @@ def animated(obj: Any, number: int) -> Any:
 
 
 @pytest.mark.usefixtures("falling")
-@pytest.mark.parametrize("lead", [raise_and_turn, by_armature])
+@pytest.mark.parametrize("lead", [raise_and_turn, by_armature, by_shape_key])
 def test_pinned_vertices_are_where_the_animation_has_them_and_so_is_what_is_simulated(lead: Any) -> None:
     obj = add_beast()
     pins = head(obj)
@@ -150,7 +161,7 @@ def test_goals_have_weights_and_follow_the_animation_and_a_goal_of_one_is_a_pin(
 
 
 @pytest.mark.usefixtures("falling")
-@pytest.mark.parametrize("lead", [raise_and_turn, by_armature])
+@pytest.mark.parametrize("lead", [raise_and_turn, by_armature, by_shape_key])
 def test_a_held_body_shows_its_own_animation_and_is_released_where_it_is(lead: Any) -> None:
     obj = add_beast()
     lead(obj)
