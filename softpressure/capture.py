@@ -14,8 +14,8 @@ import bpy
 import numpy as np
 
 from ..core import MethodOptions, Model, ModelBuilder, SoftPressureError, World, parameters
-from ..core.bodies.given import NEVER_TEARS
 from ..core.model import BoolArray
+from ..core.plasticity.cuts import NEVER_TEARS
 from . import (
     actions,
     bodies,

@@ -22,7 +22,7 @@ from ..settings import checked
 
 _EARLIER = (
     "stretch_modulus", "bend_modulus", "modulus", "damping", "linear_damping", "angular_damping", "friction",
-    "bounciness", "spring_constant", "spring_damping", "pump_rate", "leak_diameter", "bond_strength", "liquid_level",
+    "bounciness", "spring_constant", "spring_damping", "pump_rate", "leak_diameter", "bond_strength",
 )  # fmt: skip
 #: Values of bodies that may change from frame to frame: what `parameters/` declares as animated beside gas, in the
 #: order in which states hold them; those that they do not know come last.

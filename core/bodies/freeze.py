@@ -9,6 +9,7 @@ from .. import topology
 from ..energy.hinges import rest_hinges
 from ..impulses.goals import GivenGoals, rest_goals
 from ..model import BoolArray, FloatArray, Hoses, Model, Plasticity
+from ..plasticity.cuts import NEVER_TEARS
 from .assembly import (
     contact_surfaces,
     edge_dampers,
@@ -29,7 +30,7 @@ from .assembly import (
 )
 from .attachments import Attached, anchor_positions, rest_attachments
 from .gas_laws import gas_base, gas_exponent
-from .given import NEVER_TEARS, GivenBody, GivenMembrane, GivenRigid
+from .given import GivenBody, GivenMembrane, GivenRigid
 from .rigid.bodies import rigid_bodies
 from .rounding import check_rounding
 

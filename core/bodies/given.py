@@ -13,9 +13,6 @@ from .flat.band import BEND_SHARE, GivenFlat
 from .lattice.solids import GivenLattice
 from .rigid.inertia import MassProperties
 
-#: Tear strain of what tears only where it is cut, or later.
-NEVER_TEARS = 1e9
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenBody:

@@ -26,6 +26,7 @@ class Tear:
         self._drawn = edges.rest_length
         self._strong = 1.0 - model.weakness[edges.points].mean(axis=1)
         self._body = model.point_body[edges.points[:, 0]]
+        self._start = model.plasticity.tear_strain  # where a state of an earlier version holds none
         self._strains, self._limit = np.zeros(0), np.zeros(0)
         self._is_flat = (model.flat.depth > 0.0)[self._body]
         self.deletion = Deletion(model)
@@ -35,8 +36,8 @@ class Tear:
 
         `lengths`: rest lengths [m], empty for the drawn ones; `strains`: tear strain of each membrane, 0 for never.
         """
-        if not np.array_equal(strains, self._strains):
-            limit = strains[self._body]
+        if not np.array_equal(strains, self._strains, equal_nan=True):
+            limit = np.where(np.isnan(strains), self._start, strains)[self._body]
             self._strains, self._limit = strains.copy(), np.where(limit > 0.0, self._strong * limit, np.inf)
         i, j = self._points.T
         rest = lengths if len(lengths) else self._drawn
