@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..softpressure import hose_problems, hoses, status
+from ..softpressure import hose_problems, hoses, status, vacuum
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.declared import parameters
 from .layout import PartOfBody, draw_setting, draw_text
@@ -27,6 +27,8 @@ class Fluid(PartOfBody):
             row = layout.row()
             row.enabled = {"gas_exponent": holds_amount, "fill_share": has_fill}.get(parameter.name, True)
             draw_setting(row, settings, parameter)
+        if text := vacuum.text(scene, obj):
+            layout.label(text=text, icon="INFO")
         layout.prop_search(settings, "pressure_group", obj, "vertex_groups", text="Press. Group")
         if text := status.liquid_text(scene, obj):
             layout.label(text=text, icon="INFO")

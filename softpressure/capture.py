@@ -15,7 +15,9 @@ import numpy as np
 
 from ..core import MethodOptions, Model, ModelBuilder, SoftPressureError, World, parameters
 from ..core.model import BoolArray
+from ..core.plasticity.cuts import NEVER_TEARS
 from . import (
+    actions,
     bodies,
     declared,
     fingerprint,
@@ -33,6 +35,7 @@ from . import (
     time_mapping,
     touching,
     units,
+    vacuum,
 )
 from .hoses import Hose
 from .hoses import capture as hoses_between
@@ -429,6 +432,10 @@ def _body(
         attached = drawn.vertices(attached)
     pinned, pulled = goals.read(obj, drawn)
     exact = None if drawn is None else goals.read(obj)[0]
+    if "gauge_pressure" in values and vacuum.is_held(scene, obj):
+        values["gas_hold"] = "PRESSURE"
+    if values["tear_strain"] == 0.0 and "softpressure.tear_strain" in actions.animated_paths(obj):
+        values["tear_strain"] = NEVER_TEARS
     if kind == "MEMBRANE" and simulation_choice.may_be_even(obj):
         values["thickness"] = simulation_mesh.thickness(values["thickness"], positions, triangles, drawn)
     return Body(

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, SoftPressureError, nrt, parameters
-from . import fields, hoses, instances, mesh_io, rotations, units
+from . import fields, hoses, instances, mesh_io, rotations, units, vacuum
 from .capture import Obstacle, Start, evaluated_of, values_of
 from .mesh_io import FloatArray, IntArray
 
@@ -37,6 +37,10 @@ def frame_input(
             name for name in parameters.animated(body.kind) if name in body.settings
         )  # that count in this run
         values[number] = values_of(settings, names, start.metres)
+        if pressures.get(number, 0.0) < 0.0:
+            values[number]["damping"] += vacuum.damping(
+                pressures[number], body.positions, body.triangles, body.settings
+            )  # fmt: skip
         if body.attached_uid:
             attached[number] = settings.is_attached
         is_held = not settings.is_active

@@ -98,8 +98,8 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
     kind = obj.softpressure.kind if obj.softpressure.kind != "NONE" else session.tried.get(obj.session_uid, "NONE")
     mesh: Mesh = obj.data
     states = (kind, obj.mode, mesh.is_editable, bodies.closing_modifier(obj), obj.softpressure.rigid_shape)
-    states = (*states, simulation_choice.unfollowed(obj), obj.softpressure.body_type, obj.softpressure.simulation_mesh)
-    seen = fingerprint.of_arrays([(*states, *sorted(_useless_for(obj))), looked_at(obj)])
+    more = (simulation_choice.unfollowed(obj), obj.softpressure.body_type, obj.softpressure.simulation_mesh)
+    seen = fingerprint.of_arrays([states, more, sorted(_useless_for(obj)), looked_at(obj)])
     if seen != name:
         found = _fixes_for(obj, kind)
     _known[obj.session_uid] = session.change_count(), seen, found

@@ -22,7 +22,7 @@ def note_start(here: Session, start: Start) -> None:
 def note_pressures(here: Session, given: FrameInput) -> None:
     """Bodies that cannot hold the pressure of a frame; those that tear need not."""
     assert here.world is not None
-    tears = here.world.model.plasticity.tear_strain > 0.0
+    tears = [bool(own.get("tear_strain")) for own in here.world.model.settings]
     for number, pressure in given.gauge_pressure.items():
         if not tears[number]:
             _note(here, number, pressure)

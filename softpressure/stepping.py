@@ -83,7 +83,7 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
         )
         cache.append(reading.frame, positions, matrices, forces)
         for number, body in enumerate(start.bodies):
-            if body.outline is None and body.settings["tear_strain"] > 0.0:
+            if body.outline is None and world.model.plasticity.tear_strain[number] > 0.0:
                 cache.note_torn(number, body.torn(world.torn_triangles(number, body.triangles)), reading.frame)
 
 

@@ -9,6 +9,7 @@ from .. import topology
 from ..energy.hinges import rest_hinges
 from ..impulses.goals import GivenGoals, rest_goals
 from ..model import BoolArray, FloatArray, Hoses, Model, Plasticity
+from ..plasticity.cuts import NEVER_TEARS
 from .assembly import (
     contact_surfaces,
     edge_dampers,
@@ -142,7 +143,7 @@ def freeze(
             edges,
         ),
         goals=rest_goals(goals, point_of_vertex, point_start, followers, vertex_mass, body_mass, positions),
-        plasticity=Plasticity(*map(settings, Plasticity._fields)),
+        plasticity=_plasticity(membranes, any(body.setting("sharp") for body in (*rigid, *colliders))),
         weakness=np.concatenate(
             [np.zeros(0)] + [np.zeros(len(b.positions)) if b.weakness is None else b.weakness for b in membranes]
         ),
@@ -186,3 +187,11 @@ def freeze(
         ambient_pressure=scene["ambient_pressure"],
         settings=(*(body.settings for body in bodies), scene),
     )
+
+
+def _plasticity(membranes: Sequence[GivenMembrane], is_cut: bool) -> Plasticity:
+    """How springs flow and tear; `is_cut`: whether skins of gas may be cut, whatever their tear strain."""
+    values = {name: np.array([body.setting(name) for body in membranes]) for name in Plasticity._fields}
+    can_be_cut = np.array([is_cut and body.lattice is None for body in membranes], bool)
+    values["tear_strain"] = np.where(can_be_cut & ~(values["tear_strain"] > 0.0), NEVER_TEARS, values["tear_strain"])
+    return Plasticity(**values)

@@ -24,18 +24,21 @@ class Tear:
         edges = model.edges
         self._points = edges.points
         self._drawn = edges.rest_length
-        limit = model.plasticity.tear_strain[model.point_body[edges.points[:, 0]]]
-        weakness = model.weakness[edges.points].mean(axis=1)
-        self._limit = np.where(limit > 0.0, (1.0 - weakness) * limit, np.inf)
+        self._strong = 1.0 - model.weakness[edges.points].mean(axis=1)
         self._body = model.point_body[edges.points[:, 0]]
+        self._start = model.plasticity.tear_strain  # where a state of an earlier version holds none
+        self._strains, self._limit = np.zeros(0), np.zeros(0)
         self._is_flat = (model.flat.depth > 0.0)[self._body]
         self.deletion = Deletion(model)
 
-    def after(self, torn: BoolArray, lengths: FloatArray, x: FloatArray) -> BoolArray:
+    def after(self, torn: BoolArray, lengths: FloatArray, x: FloatArray, strains: FloatArray) -> BoolArray:
         """Torn springs at positions x [m], from those before; the same array if none tears.
 
-        `lengths`: rest lengths [m], empty for the drawn ones.
+        `lengths`: rest lengths [m], empty for the drawn ones; `strains`: tear strain of each membrane, 0 for never.
         """
+        if not np.array_equal(strains, self._strains, equal_nan=True):
+            limit = np.where(np.isnan(strains), self._start, strains)[self._body]
+            self._strains, self._limit = strains.copy(), np.where(limit > 0.0, self._strong * limit, np.inf)
         i, j = self._points.T
         rest = lengths if len(lengths) else self._drawn
         strain = np.where(torn, 0.0, np.linalg.norm(x[i] - x[j], axis=1) / rest - 1.0)

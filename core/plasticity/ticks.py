@@ -14,10 +14,11 @@ from ..model import BoolArray, FloatArray, IntArray, Model
 from ..state import State
 from .bonds import Bonds
 from .creep import Creep
+from .cuts import Cuts, sharp_bodies
 from .pieces import damp_pieces
 from .tear import Tear
 
-_DAMPING = NAMES.index("damping")
+_DAMPING, _TEAR = NAMES.index("damping"), NAMES.index("tear_strain")
 
 
 class PlasticTicks:
@@ -27,6 +28,7 @@ class PlasticTicks:
         self._model = model
         self._creep = Creep(model) if model.creeps else None
         self._tear = Tear(model) if model.tears else None
+        self._cuts = Cuts(model, self._tear.deletion.sides) if self._tear and len(sharp_bodies(model)) else None
         self._bonds = Bonds(model) if model.plasticity.sticks.any() else None
 
     def after(self, state: State, now: Model, mass: FloatArray, tick: float) -> bool:
@@ -40,7 +42,8 @@ class PlasticTicks:
         if self._tear is not None:
             if keyed.torn.any():
                 damp_pieces(now, state, keyed.values[: now.membrane_count, _DAMPING], mass, tick)
-            torn = self._tear.after(keyed.torn, state.rest_lengths, x)
+            torn = keyed.torn if self._cuts is None else self._cuts.after(keyed.torn, x)
+            torn = self._tear.after(torn, state.rest_lengths, x, keyed.values[: now.membrane_count, _TEAR])
             if torn is not keyed.torn:
                 keyed = replace(keyed, torn=torn)
         if self._bonds is not None:
