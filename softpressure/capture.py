@@ -14,12 +14,11 @@ import bpy
 import numpy as np
 
 from ..core import MethodOptions, Model, ModelBuilder, SoftPressureError, World, parameters
+from ..core.bodies.freeze import NEVER_TEARS
 from ..core.model import BoolArray
-from ..core.plasticity.cuts import NEVER_TEARS
 from . import (
     actions,
     bodies,
-    declared,
     fingerprint,
     flat_shape,
     goals,
@@ -27,6 +26,7 @@ from . import (
     loading,
     mesh_io,
     rigid_shape,
+    scene_settings,
     seen_shape,
     session,
     simulation_choice,
@@ -284,7 +284,7 @@ def build_model(scene: SceneValues, start: Start) -> Model:
 
 def _build(scene: SceneValues, start: Start) -> Model:
     """The same; raises `_Refused` for the first object that the core refuses."""
-    given = units.settings_in_metres(declared.of_scene(scene.softpressure, "MODEL"), units.metres_per_unit(scene))
+    given = units.settings_in_metres(scene_settings.of_scene(scene.softpressure, "MODEL"), units.metres_per_unit(scene))
     builder = ModelBuilder(gravity=units.gravity(scene), **given)
     for number, body in enumerate(start.bodies):
         with _told_of(body):
@@ -338,8 +338,8 @@ def build_world(scene: SceneValues, model: Model) -> World:
     return World(
         model,
         frame_rate=time_mapping.frame_rate(scene),
-        options=MethodOptions(**declared.of_scene(settings, "OPTIONS")),
-        **declared.of_scene(settings, "WORLD"),
+        options=MethodOptions(**scene_settings.of_scene(settings, "OPTIONS")),
+        **scene_settings.of_scene(settings, "WORLD"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Blender's properties of the settings that `core/parameters/` declares, and what a scene's amount to in the core."""
+"""Blender's properties of the settings that `core/parameters/` declares."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,17 +85,3 @@ def _property(parameter: Parameter) -> Any:
 def properties(*bodies: str) -> dict[str, Any]:
     """Blender's properties of the settings that any of these bodies has, for the annotations of a class."""
     return {each.name: _property(each) for each in parameters.PARAMETERS if {*bodies} & {*each.bodies}}
-
-
-def of_scene(settings: Group, taken_by: str) -> dict[str, Any]:
-    """What MODEL, WORLD or OPTIONS take of `scene.softpressure`, by its names there."""
-    return {
-        each.option or each.name: _plain(each, getattr(settings, each.name)) for each in parameters.of_scene(taken_by)
-    }
-
-
-def _plain(parameter: Parameter, value: Any) -> Any:
-    """A value of a scene as the core takes it; shares are rounded, as Blender keeps 0.001 in single precision."""
-    if isinstance(value, float) and parameter.unit in ("", "%"):
-        return round(0.01 * value if parameter.unit == "%" else value, 9)
-    return value

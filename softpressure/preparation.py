@@ -9,7 +9,7 @@ from ..core import prepare as kernels
 from ..core.model import Model
 from ..core.parameters import SKINS
 from ..core.parameters.methods import ENGINE
-from . import actions, declared, jobs, loading, session, simulation_choice, stages, status_bar
+from . import actions, jobs, loading, scene_settings, session, simulation_choice, stages, status_bar
 
 #: A convex hull of at most so many points has few enough faces for the impulse solver.
 _FEW_POINTS = 18
@@ -99,7 +99,9 @@ def can_make_meshes() -> bool:
 def _needed(scene: bpy.types.Scene) -> tuple[kernels.Job, ...]:
     """The kernels of a scene as jobs."""
     settings = scene.softpressure
-    return kernels.jobs_for(parts_of(scene), settings.solver, MethodOptions(**declared.of_scene(settings, "OPTIONS")))
+    return kernels.jobs_for(
+        parts_of(scene), settings.solver, MethodOptions(**scene_settings.of_scene(settings, "OPTIONS"))
+    )
 
 
 def _tell() -> float | None:

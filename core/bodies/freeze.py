@@ -9,7 +9,6 @@ from .. import topology
 from ..energy.hinges import rest_hinges
 from ..impulses.goals import GivenGoals, rest_goals
 from ..model import BoolArray, FloatArray, Hoses, Model, Plasticity
-from ..plasticity.cuts import NEVER_TEARS
 from .assembly import (
     contact_surfaces,
     edge_dampers,
@@ -37,6 +36,9 @@ from .rounding import check_rounding
 if TYPE_CHECKING:
     from ..inflation.filling import Filling
     from .links import GivenHose
+
+#: Tear strain of what tears only where it is cut, or later.
+NEVER_TEARS = 1e9
 
 
 def freeze(

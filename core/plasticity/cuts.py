@@ -10,8 +10,6 @@ import numpy as np
 from ..model import BoolArray, FloatArray, IntArray, Model
 from ..tiny import TINY
 
-#: Tear strain of what tears only where it is cut, or later.
-NEVER_TEARS = 1e9
 #: Distance up to which a sharp body cuts, over the distance that the two keep.
 REACH = 1.1
 #: Places along an edge of a sharp body: so many per edge of the skin.

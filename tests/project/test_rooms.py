@@ -23,6 +23,7 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("simulation_mesh",),
     ("animation/keyed",),
     ("state", "energy/mechanical", "inflation/supply"),
+    ("divergence", "inflation/start_loads"),
     ("contact",),
     ("impulses",),
     ("plasticity",),
@@ -36,10 +37,10 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("extras",),
     ("solvers/choice",),
     ("animation",),
-    ("builder", "transfer", "cache", "divergence"),
+    ("builder", "transfer", "cache"),
     ("reports", "diagnostics", "frame_input", "frame_reading"),
     ("world",),
-    ("part_scenes", "prepare", "compile"),
+    ("part_scenes", "prepare", "time_left", "compile"),
     ("interface", "__init__"),
 )  # fmt: skip
 #: Imports that run upward still; who turns one round takes it from this list.
