@@ -30,6 +30,8 @@ class Fluid(PartOfBody):
         if text := vacuum.text(scene, obj):
             layout.label(text=text, icon="INFO")
         layout.prop_search(settings, "pressure_group", obj, "vertex_groups", text="Press. Group")
+        if settings.body_type == "MEMBRANE":
+            layout.prop_search(settings, "tie_group", obj, "vertex_groups", text="Ties")
         if text := status.liquid_text(scene, obj):
             layout.label(text=text, icon="INFO")
         column = layout.column()

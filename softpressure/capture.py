@@ -66,6 +66,7 @@ class Body:
     pressed: tuple[IntArray, FloatArray] | None = None  # vertices that the gas presses on, and their weights
     drawn: simulation_mesh.Drawn | None = None  # that follows an even mesh, of which all above is
     exact: IntArray | None = None  # of the drawn vertices that follow, those that the animation places
+    tied: IntArray | None = None  # vertices that threads join to opposite ones, ascending
 
     @property
     def drawn_positions(self) -> FloatArray:
@@ -191,6 +192,7 @@ class Start:
             values += [] if body.outline is None else [body.outline]
             values += [] if body.weak is None else [*body.weak]
             values += [] if body.pressed is None else ["pressed", *body.pressed]
+            values += [] if body.tied is None else ["tied", body.tied]
             values += [] if body.drawn is None else ["drawn", body.drawn.positions, body.exact]
             plain.append(fingerprint.of_arrays(values + ([] if body.pulled is None else body.pulled.values)))
         for solid in self.solids:
@@ -303,6 +305,8 @@ def _build(scene: SceneValues, start: Start) -> Model:
                 builder.weaken(number, *body.weak)
             if body.pressed is not None:
                 builder.weigh_pressure(number, *body.pressed)
+            if body.tied is not None:
+                builder.tie(number, body.tied)
     for solid in start.solids:
         with _told_of(solid):
             builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
@@ -430,6 +434,8 @@ def _body(
         pressed = None if pressed is None else drawn.values(*pressed)
         weak = None if weak is None else drawn.values(*weak)
         attached = drawn.vertices(attached)
+    tied = mesh_io.group_vertices(obj, settings.tie_group) if settings.tie_group and kind == "MEMBRANE" else None
+    tied = tied if tied is None or drawn is None else drawn.vertices(tied)
     pinned, pulled = goals.read(obj, drawn)
     exact = None if drawn is None else goals.read(obj)[0]
     if "gauge_pressure" in values and vacuum.is_held(scene, obj):
@@ -440,7 +446,7 @@ def _body(
         values["thickness"] = simulation_mesh.thickness(values["thickness"], positions, triangles, drawn)
     return Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,
-        weak, pressed, drawn, exact,
+        weak, pressed, drawn, exact, tied,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from . import bodies, declared
 
 #: Of an object alone, or set before the others.
 _OWN = {"rna_type", "name", "kind", "body_type"}
-_GROUPS = ("pin_group", "attach_group", "goal_group", "weak_group", "pressure_group")
+_GROUPS = ("pin_group", "attach_group", "goal_group", "weak_group", "pressure_group", "tie_group")
 
 
 def copy_to(source: bpy.types.Object, targets: Iterable[bpy.types.Object]) -> tuple[list[str], list[str]]:

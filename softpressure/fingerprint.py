@@ -193,7 +193,7 @@ def _add_forces(digest: "_Digest", obj: bpy.types.Object, animated: set[str], fi
     if settings.kind == "SOFT" and settings.goal_group:
         add("goal_group", "goal_stiffness", "goal_damping")
         digest.add(*mesh_io.group_weights(obj, settings.goal_group))
-    for name in ("weak_group", "pressure_group"):
+    for name in ("weak_group", "pressure_group", "tie_group"):
         if settings.kind == "SOFT" and getattr(settings, name):
             add(name)
             digest.add(*mesh_io.group_weights(obj, getattr(settings, name)))

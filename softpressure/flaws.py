@@ -223,7 +223,8 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
     a, b, c = (x[triangles[:, corner]] for corner in range(3))
     sides = np.stack([np.linalg.norm(side, axis=1) for side in (b - a, c - b, a - c)])
     mean = float(sides.mean())
-    if settings.kind == "SOFT" and settings.body_type in SKINS and not simulation_choice.may_be_even(obj):
+    is_drawn = settings.kind == "SOFT" and settings.body_type == "MEMBRANE" and not simulation_choice.may_be_even(obj)
+    if is_drawn:  # of an outline its edges alone are simulated
         heights = np.linalg.norm(np.cross(b - a, c - a), axis=1) / np.maximum(sides.max(axis=0), 1e-300)
         count = int((heights < SLIVER * mean).sum())
         if count:

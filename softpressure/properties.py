@@ -119,6 +119,12 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
         "full pressure everywhere",
         **SETTING,
     )
+    tie_group: StringProperty(
+        name="Ties",
+        description="Vertex group (weight above 0.5) whose vertices on opposite sides of the skin are joined by "
+        "threads, as the tufts of air mattresses and the floors of bouncy castles. Paint both sides. Empty for none",
+        **SETTING,
+    )
     attach_to: PointerProperty(
         name="Attach To",
         description="Rigid or soft body that the vertices of the attach group are glued to",

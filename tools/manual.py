@@ -95,7 +95,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "hose, whose settings are in the panel <b>Body</b> while it is active. Its valve can be keyed. Press one "
         "cushion, and the other swells; a hose whose body was deleted says so and takes no part.",
         bpy.types.Object,
-        declared("FLUID", *BODIES) + " pressure_group pump_rate leak_diameter hose_from hose_to conductance valve",
+        declared("FLUID", *BODIES)
+        + " pressure_group tie_group pump_rate leak_diameter hose_from hose_to conductance valve",
     ),
     (
         "flow",

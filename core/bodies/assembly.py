@@ -21,6 +21,7 @@ from ..model import (
 )
 from .given import GivenBody, GivenMembrane, GivenRigid
 from .lattice.cells import tetrahedron_volumes
+from .ties import with_ties
 
 if TYPE_CHECKING:
     from ..inflation.filling import Filling
@@ -56,6 +57,8 @@ def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: 
     ends, constants = [np.zeros((0, 2), np.int32)], [np.zeros(0)]
     for body, start in zip(membranes, starts, strict=False):
         own, stiffness = _skin_springs(body) if body.lattice is None else body.lattice.springs
+        if body.ties is not None:
+            own, stiffness = with_ties(own, stiffness, body.ties)
         ends.append(own + start)
         constants.append(stiffness)
     points, stiffness = np.concatenate(ends).astype(np.int32), np.concatenate(constants)

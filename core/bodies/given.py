@@ -55,6 +55,7 @@ class GivenMembrane(GivenBody):
     gas: float | None = None  # nRT [J] where the amount is given
     weakness: FloatArray | None = None  # see `Model.weakness`; None: 0
     pressure_weight: FloatArray | None = None  # see `Model.pressure_weight`; None: 1
+    ties: IntArray | None = None  # vertices that threads join (`ties.py`), shape (tie_count, 2); None: none
 
     def __post_init__(self) -> None:
         creep, tear, stiffening = (self.setting(name) for name in ("creep_time", "tear_strain", "stiffening"))

@@ -12,6 +12,7 @@ from ..impulses.goals import GivenGoals, given_goals
 from ..model import FloatArray
 from .attachments import Attached
 from .given import GivenMembrane, GivenRigid
+from .ties import opposite_vertices
 
 
 class GivenHose(NamedTuple):
@@ -115,6 +116,24 @@ class LinkBuilder:
             own = np.zeros(len(body.positions))
             own[body.lattice.follow.points[:, :2]] = given[:, None]
         self._membranes[membrane] = replace(body, pressure_weight=own)
+
+    def tie(self, membrane: int, vertices: ArrayLike) -> int:
+        """Join opposite ones of these vertices of a skin, in the caller's numbers, by threads; returns how many.
+
+        A second call for a membrane replaces the first. Raises `ParameterError` where none lie opposite each other.
+        """
+        body, count = self._with_vertices(membrane)
+        if body.lattice is not None:
+            raise ParameterError(f"{body.name}: ties; only a skin has an inside for them. Leave them out.")
+        chosen = np.unique(np.asarray(vertices, dtype=np.int32).ravel())
+        if len(chosen) and not (chosen[0] >= 0 and chosen[-1] < count):
+            raise ParameterError(f"{body.name}: vertices to tie; give numbers from 0 to {count - 1}.")
+        own = np.sort(np.argsort(body.order)[chosen]).astype(np.int32)
+        ties = opposite_vertices(body.positions, body.triangles, own)
+        if not len(ties):
+            raise ParameterError(f"{body.name}: no two vertices to tie lie opposite each other. Paint both sides.")
+        self._membranes[membrane] = replace(body, ties=ties)
+        return len(ties)
 
     def _with_vertices(self, membrane: int) -> tuple[GivenMembrane, int]:
         """A membrane, and the number of its vertices in the caller's mesh."""

@@ -159,7 +159,8 @@ def _name_of(body: GivenMembrane, ambient_pressure: float) -> bytes:
     """Key of a filling: everything that it depends on."""
     digest = hashlib.blake2b(digest_size=16)
     weight = np.zeros(0) if body.pressure_weight is None else body.pressure_weight
-    for array in (body.positions, body.triangles, body.gas_triangles, body.pinned, weight):
+    ties = np.zeros(0) if body.ties is None else body.ties
+    for array in (body.positions, body.triangles, body.gas_triangles, body.pinned, weight, ties):
         digest.update(np.ascontiguousarray(array).data)
     depth = 0.0 if body.flat is None else body.flat.depth
     numbers = (body.mass, body.gauge_pressure, body.stretch_modulus, depth, ambient_pressure)

@@ -77,3 +77,11 @@ def test_a_fix_that_did_nothing_is_not_offered_again(kind, next_one):
     assert fin.softpressure.kind == kind
     assert problem_of(fin) == ""
     assert tried[-1] == next_one
+
+
+def test_an_outline_has_no_slivers():
+    """Its faces only fill it; what is simulated are its edges."""
+    circle = add_mesh("Outline", [(np.cos(a), 0, np.sin(a)) for a in np.linspace(0, 2 * np.pi, 64, False)], [range(64)])
+    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
+    assert circle.softpressure.body_type == "LOOP"
+    assert not [flaw for flaw in flaws.of_scene(bpy.context.scene) if "slivers" in flaw.sentence]
