@@ -80,7 +80,7 @@ class JobOperator(_Base):
         """Slice by slice, so that the window stays alive."""
         if bpy.app.background:
             return self.execute(context)
-        self._told, self._next = "", 0.0
+        self._said, self._next = "", 0.0
         try:
             self._job = jobs.Job(self.job(context))
         except Exception as error:
@@ -124,9 +124,9 @@ class JobOperator(_Base):
     def tell(self, context: Context, job: jobs.Job) -> None:
         """Show the progress after a slice, where it is shown and has changed; views follow their data themselves."""
         text = f"{job.progress[2]}, {job.share:.0%}. Esc stops."
-        if text == self._told or time.monotonic() < self._next:
+        if text == self._said or time.monotonic() < self._next:
             return
-        self._told, self._next = text, time.monotonic() + _TELL_EVERY
+        self._said, self._next = text, time.monotonic() + _TELL_EVERY
         context.window_manager.progress_update(job.share)
         context.workspace.status_text_set(text)
         redraw_progress(context.window_manager)
