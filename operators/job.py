@@ -1,5 +1,6 @@
 """Base of operators that take long: progress and Esc in a window, blocking in background and from scripts."""
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -8,10 +9,24 @@ from ..softpressure import jobs, session
 from ..softpressure.blender_types import Context
 from .reports import report
 
+#: How often progress is shown at most [s].
+_TELL_EVERY = 0.2
+
 if TYPE_CHECKING:
     _Base = bpy.types.Operator
 else:
     _Base = object
+
+
+def redraw_progress(manager: bpy.types.WindowManager) -> None:
+    """Redraw the panels that show how far a job is: sidebars of 3D viewports, and Properties > Physics."""
+    for window in manager.windows:
+        for area in window.screen.areas:
+            if area.type == "PROPERTIES" and area.spaces.active.context == "PHYSICS":
+                area.tag_redraw()
+            for region in area.regions if area.type == "VIEW_3D" else ():
+                if region.type == "UI" and region.width > 1:  # else it is closed
+                    region.tag_redraw()
 
 
 class JobOperator(_Base):
@@ -65,6 +80,7 @@ class JobOperator(_Base):
         """Slice by slice, so that the window stays alive."""
         if bpy.app.background:
             return self.execute(context)
+        self._said, self._next = "", 0.0
         try:
             self._job = jobs.Job(self.job(context))
         except Exception as error:
@@ -106,11 +122,14 @@ class JobOperator(_Base):
         return not (self.lets_go_on and context.screen is not None and context.screen.is_animation_playing)
 
     def tell(self, context: Context, job: jobs.Job) -> None:
-        """Show the progress after a slice."""
+        """Show the progress after a slice, where it is shown and has changed; views follow their data themselves."""
+        text = f"{job.progress[2]}, {job.share:.0%}. Esc stops."
+        if text == self._said or time.monotonic() < self._next:
+            return
+        self._said, self._next = text, time.monotonic() + _TELL_EVERY
         context.window_manager.progress_update(job.share)
-        context.workspace.status_text_set(f"{job.progress[2]}, {job.share:.0%}. Esc stops.")
-        for area in context.screen.areas:
-            area.tag_redraw()
+        context.workspace.status_text_set(text)
+        redraw_progress(context.window_manager)
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator (another file, quit), or it is over."""

@@ -10,7 +10,7 @@ from mathutils import Vector
 
 from ..softpressure import jobs, session
 from ..softpressure.blender_types import Context
-from .job import JobOperator
+from .job import JobOperator, redraw_progress
 from .reports import finish
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
         holding = f"  |  {name}: {self._live.force:.3g} N" if name else ""
         for area in views:
             area.header_text_set(f"{job.progress[2]}{holding}")
-            area.tag_redraw()
+        redraw_progress(context.window_manager)
         context.workspace.status_text_set(_HINTS)
 
     def cancel(self, context: Context) -> None:

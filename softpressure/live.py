@@ -139,6 +139,7 @@ class Live:
         meshes: list[Mesh] = [obj.data for obj in moving if obj.type == "MESH"]
         count = sum(len(mesh.vertices) for mesh in meshes)
         yield 0.0, 1.0, f"Live: starting with {count:,} vertices"
+        yield None  # so that it is drawn before the bodies are read
         bodies.prepare(moving)
         self._check()
         keys = {obj.session_uid: mesh_io.live_key(obj) for obj in moving}

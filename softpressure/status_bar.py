@@ -82,5 +82,6 @@ def _show(sentence: str | None) -> None:
         if jobs.current() is None:
             window.workspace.status_text_set(sentence)
         for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+            for region in area.regions if area.type == "VIEW_3D" else ():
+                if region.type == "UI":
+                    region.tag_redraw()

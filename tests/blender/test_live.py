@@ -25,7 +25,7 @@ from bpy_scene import (
 )
 from softpressure_ext.core import SoftPressureError
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import beside, gauges, jobs, live, mesh_io, overlay, session
+from softpressure_ext.softpressure import beside, gauges, jobs, live, mesh_io, overlay, run_state, session
 
 
 @pytest.fixture
@@ -390,3 +390,19 @@ def test_a_bake_leaves_kept_poses(target: str) -> None:
         name: before[name] for name in ("SP Pose", "SP Pose.001")
     }
     assert after["attributes"] == before["attributes"]
+
+
+@pytest.mark.usefixtures("falling")
+def test_live_says_why_nothing_moves_yet_before_it_reads_the_bodies() -> None:
+    ball = add_ball()
+    playing = live.Live(bpy.context.scene)
+    job = jobs.Job(playing.play())
+    try:
+        while not job.progress[2]:
+            job.advance()
+        assert playing._start is None  # the window draws it before it reads them
+        expected = f"Live: starting with {len(ball.data.vertices):,} vertices"
+        assert run_state.of(bpy.context.scene).text == expected
+    finally:
+        job.end()
+        playing.end()

@@ -1,0 +1,127 @@
+"""In a real window: how long it stands still while Simulate and Live run with 20 000 vertices.
+
+    blender --python tests/window/pace.py -- [--zip ZIP] [CASE ...]
+
+The extension must be installed, or is from `--zip`. `test_pace.py` runs it.
+"""
+
+import argparse
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import bpy
+
+sys.path.append(str(Path(__file__).resolve().parent))
+
+import steps
+
+#: Longest time that the window may stand still [s].
+LONGEST = 0.3
+#: For so long it is watched once frames come [s].
+WATCHED = 8.0
+#: Cuts of each edge of a cube that make a ball of 20 888 vertices.
+CUTS = 58
+
+
+class Watch:
+    """Notes when the main loop comes round, and how long it was away at most."""
+
+    def __init__(self) -> None:
+        self.last, self.gaps, self.is_on = time.monotonic(), list[float](), True
+        bpy.app.timers.register(self.tick, persistent=True)
+
+    def tick(self) -> float | None:
+        """The timer."""
+        now = time.monotonic()
+        self.gaps.append(now - self.last)
+        self.last = now
+        return 0.005 if self.is_on else None
+
+    def stop(self) -> list[float]:
+        """The longest gaps [s]."""
+        self.is_on = False
+        return sorted(self.gaps)[-5:]
+
+
+def scene() -> steps.Steps:
+    """A fine ball over a floor, simulated as it is drawn."""
+    with steps.in_view():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        bpy.ops.mesh.primitive_plane_add(size=6.0)
+        bpy.ops.softpressure.add_body(kind="COLLIDER")
+        bpy.ops.mesh.primitive_cube_add(location=(0.0, 0.0, 1.0))
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.mesh.subdivide(number_cuts=CUTS)
+        bpy.ops.object.mode_set(mode="OBJECT")
+        for vertex in bpy.context.object.data.vertices:
+            vertex.co = 0.5 * vertex.co.normalized()
+        bpy.ops.softpressure.add_body(kind="SOFT")
+        bpy.context.object.softpressure.simulation_mesh = "DRAWN"
+    print(f"{len(bpy.context.object.data.vertices)} vertices", flush=True)
+    yield 1.0
+
+
+def simulate() -> steps.Steps:
+    """Simulate leaves the window alive."""
+    yield from scene()
+    watch = Watch()
+    with steps.in_view():
+        bpy.ops.softpressure.simulate("INVOKE_DEFAULT")
+    yield lambda: steps.here().cache is not None and steps.here().cache.frame_count > 2
+    yield WATCHED
+    gaps = watch.stop()
+    print(f"frames {steps.here().cache.frame_count}, longest gaps {[round(gap, 3) for gap in gaps]} s", flush=True)
+    with steps.in_view():
+        bpy.ops.softpressure.stop()
+    yield steps.is_over
+    assert gaps[-1] < LONGEST, f"the window stood still for {gaps[-1]:.2f} s"
+
+
+def live() -> steps.Steps:
+    """Live says why nothing moves before it does."""
+    yield from scene()
+    state = steps.module("run_state")
+    with steps.in_view():
+        bpy.ops.softpressure.live_play("INVOKE_DEFAULT")
+    told = dict[str, float]()
+    began = time.monotonic()
+    while steps.here().live is None:
+        told.setdefault(state.of(bpy.context.scene).text, time.monotonic() - began)
+        yield 0.05
+        assert time.monotonic() - began < 120.0
+    print(f"first frame after {time.monotonic() - began:.1f} s; told {told}", flush=True)
+    assert any("20,8" in text for text in told), "nothing says that it starts, and with how much"
+    steps.module("jobs").end()
+    yield steps.is_over
+
+
+CASES = {case.__name__: case for case in (simulate, live)}
+
+
+def all_cases(options: argparse.Namespace) -> steps.Steps:
+    """Install, then do one after the other."""
+    if options.zip:
+        steps.install(options.zip)
+    yield 0.5
+    failed = []
+    for name in options.cases or CASES:
+        try:
+            yield from CASES[name]()
+            print(f"WINDOW {name} is done", flush=True)
+        except Exception:
+            traceback.print_exc()
+            failed.append(name)
+            steps.module("jobs").end()
+            yield steps.is_over
+    assert not failed, f"failed: {', '.join(failed)}"
+    print("WINDOW TEST PASSED", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--zip")
+    parser.add_argument("cases", nargs="*")
+    steps.run(all_cases(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])))
