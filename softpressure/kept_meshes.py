@@ -80,6 +80,11 @@ def store(obj: DataBlock, key: str, kept: Kept) -> None:
         obj[KEY] = _packed(key, kept)
 
 
+def is_kept(obj: DataBlock) -> bool:
+    """Whether any mesh is stored with an object, of its present shape or of an earlier one."""
+    return KEY in obj
+
+
 def drop(obj: DataBlock) -> None:
     """Remove what is stored with an object that does not follow an even mesh any more."""
     if KEY in obj:

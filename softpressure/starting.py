@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..core.cache import FrameCache
-from . import beside, capture, gas_notes, gauges, jobs, session, simulation_choice, xpbd_limits
+from . import beside, capture, gas_notes, gauges, jobs, kept_meshes, session, simulation_choice, xpbd_limits
 from .mesh_io import FloatArray
 from .preparation import is_prepared, prepare, starts_crossed, what_to_prepare
 from .session import Session
@@ -21,6 +21,8 @@ from .session import Session
 #: What a start takes for each vertex of a soft body with contact with itself [s], half of it for the shape at rest:
 #: 54 s for 300 000 on two cores.
 _PER_VERTEX = 1.8e-4
+#: What making an even mesh takes for each drawn vertex [s], up to so many: from there on they are joined first.
+_PER_DRAWN, _MOST_DRAWN = 5e-5, 100_000
 #: A start that takes longer is not for a timeline that plays [s].
 _LONGEST_LIVE = 2.0
 #: From here on a person is told how long it takes [s].
@@ -39,9 +41,12 @@ class Captured:
 
 
 def seconds(scene: bpy.types.Scene) -> float:
-    """Estimated duration of a start [s], from the meshes."""
-    counts = [simulation_choice.simulated_count(scene, obj) for obj in session.objects(scene, "SOFT")]
-    return _PER_VERTEX * sum(counts)
+    """Estimated duration of a start [s], from the meshes; even meshes that are not kept yet are made."""
+    objects = session.objects(scene, "SOFT")
+    unmade = [obj for obj in objects if simulation_choice.may_be_even(obj) and not kept_meshes.is_kept(obj)]
+    counts: list[int] = [min(len(obj.data.vertices), _MOST_DRAWN) for obj in unmade]
+    making = _PER_DRAWN * sum(counts)
+    return _PER_VERTEX * sum(simulation_choice.simulated_count(scene, obj) for obj in objects) + making
 
 
 def is_too_long_to_play(scene: bpy.types.Scene) -> bool:
