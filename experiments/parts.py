@@ -1,10 +1,9 @@
-"""Shared by the experiments: energies, survival, and time per frame."""
+"""Shared by the experiments: energies, equilibria, longest steps, shapes."""
 
-import statistics
-import time
 from dataclasses import replace
 
 import numpy as np
+import reference
 from softpressure_ext.core import DivergenceError, World
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.stability import stable_time, stiffest_frequency
@@ -136,19 +135,9 @@ def fewest_substeps(holds, most=MOST_SUBSTEPS):
     return high
 
 
-def frame_times(world, frames):
-    """Seconds that each of the next frames takes."""
-    times = []
-    for _ in range(frames):
-        began = time.perf_counter()
-        world.advance_frame()
-        times.append(time.perf_counter() - began)
-    return times
-
-
-def median_ms(times):
-    """Median of times [s], in milliseconds."""
-    return 1e3 * statistics.median(times)
+def at_rest_pressure(points, triangles, gas):
+    """Pressure [Pa] of a gas of nRT [J] at the volume of a mesh."""
+    return gas / float(reference.volume(points, triangles))
 
 
 def uv_sphere(stacks, slices, radius, centre=(0.0, 0.0, 0.0)):
