@@ -10,7 +10,7 @@ from scenes import Ball, ball_world, centre, inflate, masses, velocity
 from softpressure_ext.core import DivergenceError
 
 from .figures import NAMES, label_lines, number, table
-from .parts import FRAME_RATE, Energy
+from .parts import FRAME_RATE, energy
 
 DEPENDS = ("core/papers/*.py", "core/solvers/xpbd/*.py", "core/energy/*.py")
 BALL = Ball(0.2, 0.2, 2e3, 2e3)
@@ -102,7 +102,6 @@ def energies(quick=False, runs=RUNS):
     inflate(damped, BALL)
     for _ in range(60):
         damped.advance_frame()
-    energy = Energy(damped.model)
     rest = energy(damped)
     found = {}
     for method, substeps in runs:
@@ -170,7 +169,7 @@ def draw(figures, data):
         velocities.set_ylabel("error of velocities")
         label_lines(positions, velocities)
 
-    def energy(axes):
+    def ringing_energy(axes):
         for (method, substeps), found in energies["runs"].items():
             usual, share = substeps != EQUAL_SUBSTEPS, np.array(found["share"])
             told = number(share[-1], 2) if share[-1] > LEAST_SHARE else f"below {number(LEAST_SHARE, 1)}"
@@ -185,4 +184,4 @@ def draw(figures, data):
         label_lines(axes)
 
     figures.curves("convergence", errors, panels=2)
-    figures.curves("energy", energy, height=5.0)
+    figures.curves("energy", ringing_energy, height=5.0)

@@ -16,7 +16,7 @@ from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
 from softpressure_ext.core.papers.stability import stiffest_frequency
 
 from .figures import BLUE, COLOURS, GREEN, GREY, NAMES, ORANGE, label_lines, number
-from .parts import FRAME_RATE, Energy, fewest_substeps, recorded, survives
+from .parts import FRAME_RATE, energy, fewest_substeps, recorded, survives
 
 DEPENDS = (
     "core/papers/*.py", "core/solvers/sequential/*.py", "core/solvers/xpbd/*.py", "core/bodies/flat/*.py"
@@ -72,7 +72,7 @@ def loop_model(speed, outline=None, stretch=STRETCH, damping=DAMPING, gap=GAP):
 
 def fall(world, frames, measure):
     """What `measure` tells of the points of the middle plane by frame; their shapes, and the energy [J]."""
-    energy, row = Energy(world.model), {"measured": [], "energy": [], "shapes": []}
+    row = {"measured": [], "energy": [], "shapes": []}
 
     def note():
         x = world.save().positions[: world.model.vertex_count]

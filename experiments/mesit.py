@@ -467,7 +467,7 @@ def draw(figures, data):
         shown = heap["runs"]["IMPLICIT_MESIT"]["shown"]
         wide, right = 1.9 * np.ptp(next(iter(shown.values()))[0][:, 0]) * 3.0, picture.axes[:, 0]
         for place, (frame, positions) in enumerate(shown.items()):
-            shift = wide * (place % 3) * right - 0.75 * wide * (place // 3) * picture.axes[:, 1]
+            shift = wide * (place % 3) * right - 0.95 * wide * (place // 3) * picture.axes[:, 1]
             for body, x in enumerate(positions):
                 picture.mesh(x + shift, heap["triangles"], (BLUE, ORANGE)[body % 2], smooth=True)
             picture.label(shift - 0.32 * wide * picture.axes[:, 1], f"frame {frame}", 0.9)

@@ -29,13 +29,11 @@ def matyka_loop(scene: bpy.types.Scene) -> None:
 
 
 def kurmaly_truss(scene: bpy.types.Scene) -> None:
-    """Trusses with particles and a pressure body fall on blocks (Kurmaly and Wu 2021, 3, 4, 5.1)."""
+    """Trusses with particles and a pressure body fall and are reflected at the ground (Kurmaly and Wu 2021, 3 to 5)."""
     parts.start(scene, 120)
     paper_setups.set_scene(scene, "KURMALY")
-    floor = [(-2.2, -0.15), (2.4, -0.15), (2.4, 0.4), (2.1, 0.4), (2.1, 0.0), (-2.2, 0.0)]
-    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 1.6, 1), parts.STONE, friction=0.5, bounciness=0.5)
-    block = parts.rounded([(-1.5, 0.0), (-0.9, 0.0), (-0.9, 0.35), (-1.5, 0.35)], 0.05)
-    parts.add_obstacle("Block", parts.profile_mesh("Block", block, 1.2, 1), parts.SLATE, friction=0.5, bounciness=0.5)
+    floor = [(-3.6, -0.15), (3.6, -0.15), (3.6, 0.0), (-3.6, 0.0)]
+    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 1.6, 1), parts.STONE)
     trusses = (("Truss", parts.AMBER, -1.0, 1.9, -4.0), ("Truss 2", parts.SKY, 0.35, 1.2, -12.0))
     for name, colour, x, z, speed in trusses:
         sheet = parts.add_flat(name, parts.sheet_mesh(name, 8, 0.9), colour, (x, 0.0, z), 0.3)
@@ -48,7 +46,7 @@ def kurmaly_truss(scene: bpy.types.Scene) -> None:
         "Pressure body", parts.circle_mesh("Pressure body", 32, 0.4), parts.CORAL, (1.5, 0.0, 1.6), 0.3
     )
     parts.add_body(
-        ball, "SOFT", body_type="LOOP", depth=0.3, velocity=(-1.5, 0.0, -2.0), gas_by="AMOUNT", gas_amount=200.0,
+        ball, "SOFT", body_type="LOOP", depth=0.3, velocity=(-0.2, 0.0, -2.0), gas_by="AMOUNT", gas_amount=200.0,
         temperature=COLD, stiffness_by="SPRING", spring_constant=10_000.0, bend_modulus=0.0, mass_by="POINTS",
         point_mass=0.05, damping=2.0, bounciness=0.5,
     )  # fmt: skip
@@ -86,11 +84,11 @@ def mesit_heap(scene: bpy.types.Scene) -> None:
     for number in range(12):
         layer, place = divmod(number, 4)
         angle = 0.5 * math.pi * (place + 0.5) + 0.4 * layer
-        where = (1.75 * math.cos(angle), 1.75 * math.sin(angle), 1.4 + 2.4 * layer)
+        where = (1.75 * math.cos(angle), 1.75 * math.sin(angle), 1.15 + 2.2 * layer)
         parts.add_ball(
-            f"Ball {number + 1}", parts.COLOURS[number % 8], 1.0, where, subdivisions=3, gas_by="AMOUNT",
-            gas_amount=700.0, temperature=COLD, drawn_shape="SLACK", stiffness_by="SPRING", spring_constant=1_000.0,
-            bend_modulus=0.0, mass_by="POINTS", point_mass=0.1, damping=2.0, bounciness=0.5,
+            f"Ball {number + 1}", parts.COLOURS[number % 8], 1.0, where, subdivisions=3, simulation_mesh="DRAWN",
+            gas_by="AMOUNT", gas_amount=700.0, temperature=COLD, drawn_shape="SLACK", stiffness_by="SPRING",
+            spring_constant=1_000.0, bend_modulus=0.0, mass_by="POINTS", point_mass=0.1, damping=2.0, bounciness=0.5,
         )  # fmt: skip
     parts.set_stage(scene, (8.4, -18.5, 11.2), (0.0, 0.0, 2.25), 42.0)
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import bpy
-import numpy as np
 
 from ..core.bodies.flat.outline import is_flat
 from . import bodies, mesh_io, units
@@ -30,11 +29,11 @@ class Setup(NamedTuple):
 
 
 _POINTS = {"stiffness_by": "SPRING", "mass_by": "POINTS"}
-_SKIN = {**_POINTS, "gas_by": "PRESSURE", "bend_modulus": 0.0}
+_SKIN = {**_POINTS, "gas_by": "PRESSURE", "bend_modulus": 0.0, "simulation_mesh": "DRAWN"}
 
 SETUPS: dict[str, Setup] = {
     "MATYKA": Setup(
-        "Matyka 2004", "Explicit Euler; a skin that blows up first and falls afterwards", 1_440,
+        "Matyka 2004", "Explicit Euler; a skin that blows up first and falls afterwards", 720,
         {"solver": "EXPLICIT_EULER", "ambient_pressure": 0.0, "ramp_time": 1.0},
         {**_SKIN, "spring_constant": 6_000.0, "point_mass": 0.05, "damping": 3.0, "bounciness": 0.1},
         pressure=0.15,
@@ -56,7 +55,7 @@ SETUPS: dict[str, Setup] = {
         pressure=0.5, frame_rate=60,
     ),
     "KURMALY": Setup(
-        "Kurmaly and Wu 2021", "Runge-Kutta; a truss whose particles keep apart, reflected at the ground", 1_440,
+        "Kurmaly and Wu 2021", "Runge-Kutta; a truss whose particles keep apart, reflected at the ground", 480,
         {"solver": "RK4", "ambient_pressure": 0.0, "collider_rule": "REFLECTION"},
         {**_POINTS, "spring_constant": 900.0, "point_mass": 0.05, "damping": 2.0, "particle_radius": 0.4,
          "cell_size": 0.0},
@@ -109,7 +108,7 @@ def apply(scene: bpy.types.Scene, name: str, objects: Iterable[bpy.types.Object]
         for key, value in setup.body.items():
             setattr(settings, key, value)
         if setup.pressure > 0.0:
-            size = float(np.max(obj.dimensions)) * units.metres_per_unit(scene)
+            size = max(obj.dimensions[:]) * units.metres_per_unit(scene)
             settings.gauge_pressure = setup.pressure * settings.spring_constant / size
         notes.append(f"{obj.name}: set up as in {setup.label}")
     if notes:
