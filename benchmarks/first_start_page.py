@@ -2,7 +2,7 @@
 
 import json
 
-from ..experiments.report import number
+from ..experiments.figures import number
 
 STEPS = {
     "install": "installed, first frame",

@@ -3,6 +3,7 @@
 import functools
 import os
 import platform
+import re
 import sys
 import time
 from collections import defaultdict
@@ -41,6 +42,12 @@ class Stopwatch:
                 self._inner[-1] += whole
 
         setattr(owner, name, timed)
+
+
+def version():
+    """Version of the extension."""
+    manifest = (Path(__file__).resolve().parent.parent / "blender_manifest.toml").read_text(encoding="utf-8")
+    return re.search(r'^version = "([^"]+)"', manifest, re.MULTILINE).group(1)
 
 
 def machine():

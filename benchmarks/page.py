@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from ..experiments.report import COLOURS, Page, number
+from ..experiments.figures import COLOURS, number
 from .engines import ENGINES
 from .first_start_page import add_first_start
+from .hold_page import add_hold
+from .report import Page
 
 TITLES = {
     "drop": (
@@ -93,6 +95,7 @@ def write(path, results):
         cases = [case for case in results["cases"] if case["scene"] == scene]
         if cases:
             add_scene(page, scene, cases)
+    add_hold(page, path.with_suffix(""))
     add_first_start(page, path.with_suffix(""))
     missing(page, results)
     path.parent.mkdir(parents=True, exist_ok=True)

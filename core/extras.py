@@ -6,7 +6,7 @@ Nothing else outside `papers/` names a module of `papers/`, except the table of 
 from typing import TYPE_CHECKING
 
 from .inflation.supply import GasSupply
-from .model import Model
+from .model import FloatArray, IntArray, Model
 from .options import MethodOptions
 
 if TYPE_CHECKING:
@@ -49,3 +49,10 @@ def circles(model: Model) -> "Circles | None":
     from .papers.circles import Circles
 
     return Circles(model)
+
+
+def particle_places(model: Model, x: FloatArray, features: IntArray) -> FloatArray:
+    """Where feature particles are at x [m], shape (particle_count, 3)."""
+    from .papers.particles.graph import particle_places
+
+    return particle_places(model, x, features)

@@ -16,7 +16,7 @@ from .contact.crossings import crossings_by_bodies
 from .diagnostics import Diagnostics, Measured, Measurements
 from .divergence import UNBOUNDED, check_divergence, membrane_sizes
 from .errors import Diverged, DivergenceError, ParameterError
-from .extras import gas_rules, gas_supply
+from .extras import gas_rules, gas_supply, particle_places
 from .flow.ticks import GasFlow, turned
 from .frame_input import FrameInput
 from .frame_reading import points_of, read_gas, read_goals, read_motion, shaped
@@ -190,6 +190,11 @@ class World:
     def handle_place(self, handle: Handle) -> FloatArray:
         """Where a handle is [m], shape (3,)."""
         return handle.place(self.model, self._state)
+
+    def particle_places(self) -> FloatArray:
+        """Where feature particles rest [m], shape (particle_count, 3); none without them, or before the first step."""
+        features = self._state.particles
+        return particle_places(self.model, self._state.positions, features) if len(features) else np.zeros((0, 3))
 
     def torn_triangles(self, membrane: int, triangles: ArrayLike | None = None) -> BoolArray:
         """Triangles of a membrane that are torn, as given to the builder: those of skins have a torn side.

@@ -9,8 +9,10 @@ import numpy as np
 from scenes import Ball, ball_world, centre, inflate, masses, velocity
 from softpressure_ext.core import DivergenceError
 
-from .parts import FRAME_RATE, Energy
+from .figures import NAMES, label_lines, number, table
+from .parts import FRAME_RATE, energy
 
+DEPENDS = ("core/papers/*.py", "core/solvers/xpbd/*.py", "core/energy/*.py")
 BALL = Ball(0.2, 0.2, 2e3, 2e3)
 #: Alike along x and y, so that the shear has no angular momentum: what rotates keeps its energy.
 SQUASH = (1.01, 1.01, 0.98)
@@ -26,6 +28,10 @@ EXPECTED = {
 #: Substeps per frame of the comparison of energies: enough for all, and the usual ones of XPBD, which is not bound by
 #: stability.
 EQUAL_SUBSTEPS, USUAL = 100, {"XPBD": 20}
+#: Two methods whose lines lie on top of each other are told apart by their marks.
+MARKS = dict(zip(EXPECTED, "osv^Dx*", strict=True))
+#: What is left of the energy is drawn down to this share; the energy at rest is known to a billionth.
+LEAST_SHARE = 1e-8
 RUNS = (*((method, EQUAL_SUBSTEPS) for method in EXPECTED), *USUAL.items())
 
 
@@ -96,7 +102,6 @@ def energies(quick=False, runs=RUNS):
     inflate(damped, BALL)
     for _ in range(60):
         damped.advance_frame()
-    energy = Energy(damped.model)
     rest = energy(damped)
     found = {}
     for method, substeps in runs:
@@ -128,3 +133,55 @@ def rotation_energy(world):
 def run(quick=False):
     """Both parts."""
     return {"orders": orders(quick), "energies": energies(quick)}
+
+
+def values(data):
+    """What stands in the text."""
+    found = data["orders"]["methods"]
+    euler, heun = (data["energies"]["runs"][name, EQUAL_SUBSTEPS]["share"][-1] for name in ("EXPLICIT_EULER", "HEUN"))
+    orders = {
+        method: [f"{each[key]:.2f}" for key in ("position_order", "velocity_order")] for method, each in found.items()
+    }
+    return {
+        "orders": table(
+            ["solver", "expected order", "order of positions", "order of velocities"],
+            [[NAMES[method], EXPECTED[method], *order] for method, order in orders.items()],
+        ),
+        "heun": orders["HEUN"][0], "heun_velocity": orders["HEUN"][1], "martin": orders["RK4_MARTIN"][0],
+        "martin_velocity": orders["RK4_MARTIN"][1], "moved": number(data["orders"]["moved"]),
+        "speed": number(data["orders"]["speed"]), "euler_energy": number(euler),
+        "heun_energy": number(heun),
+    }  # fmt: skip
+
+
+def draw(figures, data):
+    """Both figures."""
+    orders, energies = data["orders"], data["energies"]
+
+    def errors(positions, velocities):
+        for axes, part, scale in ((positions, 0, orders["moved"]), (velocities, 1, orders["speed"])):
+            for method, found in orders["methods"].items():
+                points = [(h, e[part] / scale) for h, e in zip(orders["steps"], found["errors"], strict=True) if e]
+                axes.loglog(*zip(*points, strict=True), marker=MARKS[method], markersize=5, label=NAMES[method])
+            axes.invert_xaxis()  # labels stand at the small steps, where the lines have spread
+            axes.set_xlabel("step h [s], finer to the right")
+        positions.set_ylabel("error of positions")
+        velocities.set_ylabel("error of velocities")
+        label_lines(positions, velocities)
+
+    def ringing_energy(axes):
+        for (method, substeps), found in energies["runs"].items():
+            usual, share = substeps != EQUAL_SUBSTEPS, np.array(found["share"])
+            told = number(share[-1], 2) if share[-1] > LEAST_SHARE else f"below {number(LEAST_SHARE, 1)}"
+            axes.semilogy(
+                energies["frame_time"] * np.arange(len(share)), np.where(share > LEAST_SHARE, share, np.nan),
+                "--" if usual else "-", color=f"C{list(EXPECTED).index(method)}",
+                label=f"{NAMES[method]}{f' ({substeps})' if usual else ''}: {told}",
+            )  # fmt: skip
+        axes.set_ylim(0.03 * LEAST_SHARE, 1e3)
+        axes.set_xlabel("time [s]")
+        axes.set_ylabel("share of the energy")
+        label_lines(axes)
+
+    figures.curves("convergence", errors, panels=2)
+    figures.curves("energy", ringing_energy, height=5.0)

@@ -4,6 +4,11 @@ import numpy as np
 import shapes
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 
+from .figures import BLUE, COLOURS, ORANGE, number
+
+DEPENDS = (
+    "core/plasticity/*.py", "core/energy/stiffening.py", "core/solvers/explicit/*.py", "core/bodies/lattice/*.py"
+)  # fmt: skip
 FRAME_RATE = 24.0
 #: A block of dough on a floor [m, kg, Pa], and its creep times [s]; 0 is elastic.
 SIDE, MASS, MODULUS, POISSON_RATIO, DOUGH_YIELD = 0.4, 20.0, 1e4, 0.35, 0.005
@@ -135,3 +140,71 @@ def run(quick):
         "relaxation": relaxation(6 if quick else 48),
         "stored": {a: pulled(a) for a in STIFFENINGS},
     }
+
+
+def values(data):
+    """What stands in the text."""
+    worst = np.abs(data["relaxation"]["measured"] / data["relaxation"]["law"] - 1.0).max()
+    apart = {sticks: np.linalg.norm(np.diff(run["centres"][-1], axis=0)) for sticks, run in data["strike"].items()}
+    return {
+        "relaxation": number(float(worst), 1), "burst": number(max(data["balloon"]["pressure"]), 3),
+        "free": number(float(apart[False])), "stuck": number(float(apart[True])),
+    }  # fmt: skip
+
+
+def draw(figures, data):
+    """All figures."""
+    balloon = data["balloon"]
+
+    def laws(relaxation, stiffening):
+        found = data["relaxation"]
+        relaxation.plot(found["times"], found["law"], color="black", linewidth=1, label="closed form")
+        relaxation.plot(found["times"][::3], found["measured"][::3], "o", markersize=4, label="measured")
+        relaxation.axhline(STRIP_YIELD, color="grey", linewidth=1, linestyle=":")
+        relaxation.set_xlabel("time [s]")
+        relaxation.set_ylabel("stress over stiffness")
+        relaxation.legend()
+        for colour, (a, energy) in zip(COLOURS, data["stored"].items(), strict=False):
+            stiffening.plot(STRAINS, energy, color=colour, label=f"a = {a:g}")
+        stiffening.set_xlabel("strain")
+        stiffening.set_ylabel("stored energy [J]")
+        stiffening.legend()
+
+    def flow(heights, pressure):
+        for colour, (time, run) in zip(COLOURS, data["dough"].items(), strict=False):
+            times = np.arange(1, len(run["height"]) + 1) / FRAME_RATE
+            heights.plot(times, run["height"], color=colour, label=f"{time:g} s" if time else "elastic")
+        heights.set_xlabel("time [s]")
+        heights.set_ylabel("height [m]")
+        heights.set_ylim(bottom=0.0)
+        heights.legend(title="creep time")
+        times = np.arange(1, len(balloon["pressure"]) + 1) / FRAME_RATE
+        pressure.plot(times, balloon["pressure"], color=COLOURS[3])
+        pressure.set_xlabel("time [s]")
+        pressure.set_ylabel("gauge pressure [Pa]")
+
+    def bodies(picture):
+        right = picture.axes[:, 0]
+        for place, (time, body) in enumerate(data["dough"].items()):
+            picture.mesh(body["positions"] + 0.9 * place * right, body["triangles"], BLUE)
+            told = f"creep time {time:g} s" if time else "elastic"
+            picture.label(0.9 * place * right - 0.28 * picture.axes[:, 1], told, 0.08)
+        if balloon["burst"] is not None:
+            shown, corners = np.unique(balloon["triangles"][~balloon["holes"]], return_inverse=True)
+            place = balloon["positions"][shown] + 2.6 * right + (0.0, 0.0, RADIUS)
+            picture.mesh(place, corners.reshape(-1, 3), BLUE)
+
+    def struck(picture):
+        for row, (sticks, run) in enumerate(data["strike"].items()):
+            picture.label((-0.85, 0.0, -1.2 * row), "sticky" if sticks else "free", 0.12, "RIGHT")
+            for column, bodies in enumerate(run["shown"]):
+                for points, colour in zip(bodies, (BLUE, ORANGE), strict=True):
+                    picture.mesh(points + (1.3 * column, 0.0, -1.2 * row), run["triangles"], colour, smooth=True)
+                if row == 1:
+                    place = (1.3 * column, 0.0, -1.85)
+                    picture.label(place, f"{SHOWN[column] / FRAME_RATE:.2f} s", 0.12)
+
+    figures.curves("future_laws", laws, panels=2)
+    figures.curves("future_flow", flow, panels=2)
+    figures.bodies("future_bodies", bodies, turn=(68.0, 25.0))
+    figures.bodies("future_bonds", struck)

@@ -8,17 +8,19 @@ box and by a fan of triangles around the box's centre (5.3) is compared with the
 import numpy as np
 import shapes
 from scenes import GRAVITY
-from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
+from softpressure_ext.core import MethodOptions, ModelBuilder, World
 from softpressure_ext.core.bodies.flat.band import STRIP_TO_VOLUME
-from softpressure_ext.core.options import DEFAULTS
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.gas_rules import GasRules
 from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
 from softpressure_ext.core.papers.stability import stiffest_frequency
-from softpressure_ext.core.parameters import named
 
-from .parts import FRAME_RATE, Energy, fewest_substeps, recorded, survives
+from .figures import BLUE, COLOURS, GREEN, GREY, NAMES, ORANGE, label_lines, number
+from .parts import FRAME_RATE, energy, fewest_substeps, recorded, survives
 
+DEPENDS = (
+    "core/papers/*.py", "core/solvers/sequential/*.py", "core/solvers/xpbd/*.py", "core/bodies/flat/*.py"
+)  # fmt: skip
 CELLS, SIZE, MASS, MODULUS, DEPTH = 4, 1.0, 1.0, 1e4, 0.25
 DAMPING, BOUNCINESS, GAP = 5.0, 0.5, 0.05
 #: Of the particles, as a share of a cell's edge.
@@ -31,8 +33,12 @@ POINTS, PRESSURE, STRETCH, LOOP_SUBSTEPS = 40, 2e3, 1e4, 40
 AREA_SPEED, FINE_RATE, FINE_SUBSTEPS = 10.0, 960.0, 4
 #: Moduli of the skin [N/m] in the sweep of RK4's longest step, and how far it falls [m].
 MODULI, SWEEP_DROP = (1e3, 1e4, 1e5), 0.1
-#: Reflection at the ground: drop of a truss without damping [m], substeps per frame.
-BOUNCE_DROP, BOUNCE_SUBSTEPS = 0.5, (10, 20, 40, 80)
+#: Reflection at the ground: drop of a truss without damping [m], substeps per 1/60 s, and seconds when it flies: before
+#: the ground, after its first and its second bounce.
+BOUNCE_DROP, BOUNCE_SUBSTEPS, FLIGHTS = 0.5, (10, 20, 40, 80), (0.25, 0.5, 1.05)
+RULES = {"EXACT": "exact (shoelace)", "BOUNDING_BOX": "bounding box", "CENTRE_FAN": "fan"}
+#: Frames after the start at which the picture shows the bodies.
+DRAWN = (0, 1, 2, 4, 6)
 SQUARE = SIZE * np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 
 
@@ -64,62 +70,43 @@ def loop_model(speed, outline=None, stretch=STRETCH, damping=DAMPING, gap=GAP):
     return with_floor(builder)
 
 
-def middle(world):
-    """Points of the middle plane of a flat body [m], shape (n, 2)."""
-    x = world.save().positions[: world.model.vertex_count]
-    return 0.5 * (x[::2] + x[1::2])[:, [0, 2]]
-
-
-def cell_areas(points):
-    """Signed areas of the cells over that at rest, shape (CELLS, CELLS); negative where a cell is turned over."""
-    grid = points.reshape(CELLS + 1, CELLS + 1, 2)
-    d, e = grid[1:, 1:] - grid[:-1, :-1], grid[:-1, 1:] - grid[1:, :-1]
-    return 0.5 * (d[..., 0] * e[..., 1] - d[..., 1] * e[..., 0]) / (SIZE / CELLS) ** 2
-
-
-def springs(model):
-    """Pairs of points of the middle plane that a spring joins."""
-    return np.unique(np.sort(model.edges.points // 2, axis=1), axis=0)
-
-
-def drop_truss(method, speed, radius, frames):
-    """Least area of a cell on the way and at the end, over that at rest; shapes by frame."""
-    world = World(
-        truss_model(speed, radius), frame_rate=FRAME_RATE, substeps=SUBSTEPS[method], solver=method, threads=1
-    )
-    row = {"least": 1.0, "shapes": [middle(world)]}
-    try:
-        for _ in range(frames):
-            world.advance_frame()
-            row["shapes"].append(middle(world))
-            row["end"] = float(cell_areas(row["shapes"][-1]).min())
-            row["least"] = min(row["least"], row["end"])
-    except DivergenceError as error:
-        row["error"] = str(error)
-    return row
-
-
-def drop_loop(speed, frames):
-    """Least area on the way and area at the end over that at rest, by Gauss; shapes by frame."""
-    return fall(loop_model(speed), frames, FRAME_RATE, LOOP_SUBSTEPS)
-
-
-def fall(model, frames, rate, substeps, options=DEFAULTS):
-    """The same of any loop with RK4, at a frame rate [1/s]; `height` of its middle [m] and `energy` [J] by frame."""
-    world = World(model, frame_rate=rate, substeps=substeps, solver="RK4", threads=1, options=options)
-    rest = abs(shapes.shoelace(world.positions(0)[:, [0, 2]]))
-    energy = Energy(model)
-    row = {"area": [], "height": [], "energy": [], "shapes": []}
+def fall(world, frames, measure):
+    """What `measure` tells of the points of the middle plane by frame; their shapes, and the energy [J]."""
+    row = {"measured": [], "energy": [], "shapes": []}
 
     def note():
-        x = world.positions(0)[:, [0, 2]]
-        row["shapes"].append(x)
-        row["area"].append(abs(shapes.shoelace(x)) / rest)
-        row["height"].append(float(x[:, 1].mean()))
+        x = world.save().positions[: world.model.vertex_count]
+        row["shapes"].append((0.5 * (x[::2] + x[1::2]))[:, [0, 2]])
+        row["measured"].append(measure(row["shapes"][-1]))
         row["energy"].append(energy(world))
 
-    recorded(world, frames, row, note)
-    return row if "error" in row else row | {"least": min(row["area"]), "end": row["area"][-1]}
+    return recorded(world, frames, row, note)
+
+
+def world_of(model, substeps, solver="RK4", rate=FRAME_RATE, **options):
+    return World(
+        model, frame_rate=rate, substeps=substeps, solver=solver, threads=1, options=MethodOptions(**options)
+    )  # fmt: skip
+
+
+def least_cell(points):
+    """Least signed area of a cell over that at rest; negative where one is turned over."""
+    grid = points.reshape(CELLS + 1, CELLS + 1, 2)
+    d, e = grid[1:, 1:] - grid[:-1, :-1], grid[:-1, 1:] - grid[1:, :-1]
+    return float((0.5 * (d[..., 0] * e[..., 1] - d[..., 1] * e[..., 0]) / (SIZE / CELLS) ** 2).min())
+
+
+def loop_area(model):
+    """Area of a loop over that at the start, by the shoelace formula."""
+    start = abs(shapes.shoelace(model.rest_positions[: model.vertex_count][::2][:, [0, 2]]))
+    return lambda points: abs(shapes.shoelace(points)) / start
+
+
+def concave_fall(rule, seconds):
+    """An L of gas hits the floor, its V by a rule: area by frame over that at the start."""
+    model = loop_model(AREA_SPEED, fine_outline(outlines()["letter L"], 60))
+    world = world_of(model, FINE_SUBSTEPS, rate=FINE_RATE, volume=rule)
+    return fall(world, round(seconds * FINE_RATE), loop_area(model))["measured"]
 
 
 def fine_outline(outline, count):
@@ -130,58 +117,68 @@ def fine_outline(outline, count):
     return np.stack([np.interp(places, along, closed[:, axis]) for axis in range(2)], axis=1)
 
 
-def concave_fall(rule, seconds):
-    """An L of gas hits the floor, its V by a rule."""
-    model = loop_model(AREA_SPEED, fine_outline(outlines()["letter L"], 60))
-    return fall(model, round(seconds * FINE_RATE), FINE_RATE, FINE_SUBSTEPS, MethodOptions(volume=rule))
-
-
 def step_limits(quick=False):
     """Longest step [s] of RK4 by modulus of the skin, measured and by theory: sqrt 8 over the stiffest frequency."""
-    found, frames = {}, 30
+    found, slack = {}, MASS * GRAVITY * SWEEP_DROP
     for stretch in MODULI[::2] if quick else MODULI:
         model = loop_model(0.0, stretch=stretch, damping=0.0, gap=SWEEP_DROP)
-        slack = MASS * GRAVITY * SWEEP_DROP
-
-        def holds(substeps, model=model, slack=slack):
-            world = World(model, frame_rate=FRAME_RATE, substeps=substeps, solver="RK4", threads=1)
-            return survives(world, frames, slack)
-
         frequency = stiffest_frequency(model, SoftForces(model), model.gauge_pressure * model.rest_volume)
-        theory = stable_angle(SCHEMES["RK4"]) / frequency
-        fewest = fewest_substeps(holds)
-        found[stretch] = {"theory": theory, "measured": None if fewest is None else 1.0 / (FRAME_RATE * fewest)}
+        fewest = fewest_substeps(lambda count, model=model: survives(world_of(model, count), 30, slack))
+        found[stretch] = {
+            "theory": stable_angle(SCHEMES["RK4"]) / frequency, "measured": 1.0 / (FRAME_RATE * fewest)
+        }  # fmt: skip
     return found
 
 
 def bounces(quick=False):
-    """A truss that bounces without damping by reflection, by substeps: `gain` is the energy it has gained by frame.
+    """A truss that bounces without damping by reflection, by substeps: `height` [m], and `gain` of energy by frame.
 
-    As a share of what the fall has.
+    As a share of what the fall has. `flown`: what it gains while it only flies, from the first bounce to the second.
     """
     model = truss_model(0.0, 0.0, damping=0.0, gap=BOUNCE_DROP)
-    options = MethodOptions(collider_rule="REFLECTION")
     found = {}
     for substeps in BOUNCE_SUBSTEPS[1::2] if quick else BOUNCE_SUBSTEPS:
-        run = fall(model, 30 if quick else 60, FRAME_RATE, substeps, options)
+        run = fall(world_of(model, substeps, collider_rule="REFLECTION"), 68, lambda x: float(x[:, 1].mean()))
         gain = (np.array(run["energy"]) - run["energy"][0]) / (MASS * GRAVITY * BOUNCE_DROP)
-        found[substeps] = run | {"gain": gain}
+        lowest = np.array([shape[:, 1].min() for shape in run["shapes"]])
+        flights = [int(FRAME_RATE * seconds) for seconds in FLIGHTS]
+        found[substeps] = {
+            "height": run["measured"], "gain": gain, "after": [float(gain[frame]) for frame in flights],
+            "lowest": lowest, "flown": flown(gain, lowest),
+        }  # fmt: skip
     return found
 
 
+def flown(gain, lowest):
+    """Change of the gain over the longest flight: frames in a row without a point near the ground."""
+    free = np.flatnonzero(np.append(lowest > 0.02, False) != np.append(False, lowest > 0.02))
+    first, last = max(zip(free[::2], free[1::2], strict=True), key=lambda part: (part[0] > 5) * (part[1] - part[0]))
+    return float(gain[last - 1] - gain[first])
+
+
 def outlines():
-    """Convex and concave outlines by name [m]."""
-    turn = np.linspace(0.3, 2.0 * np.pi - 0.3, 30)
-    arc = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    letter = np.array([(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)], float) / 3.0
+    """Outlines by name [m]: the centre of the box inside of the first four, outside of the others."""
+
+    def arc(radius, low, high, count=30):
+        turn = np.linspace(low, high, count)
+        return radius * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+
+    def letter(*corners):
+        return np.array(corners, float) / 3.0
+
+    bow = arc(1.0, 0.0, np.pi)
     return {
-        "circle": shapes.ring(POINTS, 0.5),
-        "square": SQUARE,
+        "circle": shapes.ring(POINTS, 0.5), "square": SQUARE,
         "square on its corner": SQUARE @ np.array([(1.0, 1.0), (-1.0, 1.0)]) / np.sqrt(2.0),
-        "letter L": letter,
         "folded outline": shapes.bark(90, 0.5),
-        "open ring": 0.5 * np.concatenate([arc, 0.75 * arc[::-1]]),
-    }
+        "letter L": letter((0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)),
+        "letter U": letter((0, 0), (3, 0), (3, 3), (2, 3), (2, 1), (1, 1), (1, 3), (0, 3)),
+        "chevron": letter((0, 0), (1.5, 2), (3, 0), (3, 1), (1.5, 3), (0, 1)),
+        "letter J": letter((0, 0), (3, 0), (3, 3), (2, 3), (2, 1), (1, 1), (1, 2), (0, 2)),
+        "bow": 0.5 * np.concatenate([bow, 0.85 * bow[::-1]]),
+        "crescent": 0.5 * np.concatenate([bow, (1.0, 0.55) * bow[::-1][1:-1]]),
+        "open ring": 0.5 * np.concatenate([arc(1.0, 0.3, 2.0 * np.pi - 0.3), arc(0.75, 2.0 * np.pi - 0.3, 0.3)]),
+    }  # fmt: skip
 
 
 def areas():
@@ -190,31 +187,154 @@ def areas():
     for name, outline in outlines().items():
         model = loop_model(0.0, outline)
         exact = abs(shapes.shoelace(outline)) * DEPTH
-        rules = {rule: GasRules(model, MethodOptions(volume=rule)) for rule in named("volume_rule").names()}
+        rules = {rule: GasRules(model, MethodOptions(volume=rule)) for rule in RULES}
         told = {rule: float(own.rule_volumes(model.rest_positions)[0]) / exact for rule, own in rules.items()}
         told["CENTRE_FAN"] *= STRIP_TO_VOLUME  # of a flat body the fan takes the strip alone
         found[name] = told
     return found
 
 
+def has_centre(outline):
+    """Whether an outline has the centre of its box inside: it is crossed an odd number of times to the right."""
+    x, y = (outline - 0.5 * (outline.min(axis=0) + outline.max(axis=0))).T
+    x2, y2 = np.roll(x, -1), np.roll(y, -1)
+    crossed = (y > 0.0) != (y2 > 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        right = x - y * (x2 - x) / (y2 - y) > 0.0
+    return bool((crossed & right).sum() % 2)
+
+
 def run(quick=False):
-    """Drops by body, solver and speed, and the three areas."""
-    speeds, frames = (SPEEDS[2:3], 12) if quick else (SPEEDS, 60)
-    trusses = {
-        (method, speed, radius): drop_truss(method, speed, radius, frames)
-        for method in SUBSTEPS
-        for speed in speeds
-        for radius in (0.0, RADIUS)
-    }
-    loops = {speed: drop_loop(speed, frames) for speed in speeds}
+    """All experiments."""
+    speeds, frames = (SPEEDS[-1:], 12) if quick else (SPEEDS, 60)
+    model = loop_model(0.0)
     return {
-        "seconds": frames / FRAME_RATE,
-        "speeds": speeds,
-        "springs": springs(truss_model(0.0, 0.0)),
-        "trusses": trusses,
-        "loops": loops,
-        "areas": areas(),
-        "fall": {rule: concave_fall(rule, 0.1 if quick else 0.3) for rule in named("volume_rule").names()},
-        "limits": step_limits(quick),
-        "bounces": bounces(quick),
-    }
+        "trusses": {
+            (method, speed, radius): fall(
+                world_of(truss_model(speed, radius), SUBSTEPS[method], method), frames, least_cell
+            )
+            for method in SUBSTEPS for speed in speeds for radius in (0.0, RADIUS)
+        },
+        "loops": {
+            speed: fall(world_of(loop_model(speed), LOOP_SUBSTEPS), frames, loop_area(model)) for speed in speeds
+        },
+        "springs": np.unique(np.sort(truss_model(0.0, 0.0).edges.points // 2, axis=1), axis=0),
+        "areas": areas(), "fall": {rule: concave_fall(rule, 0.1 if quick else 0.3) for rule in RULES},
+        "limits": step_limits(quick), "bounces": bounces(quick),
+    }  # fmt: skip
+
+
+def values(data):
+    """What stands in the text."""
+    least = {radius: min(min(run["measured"]) for (_, _, own), run in data["trusses"].items() if own == radius)
+             for radius in (0.0, RADIUS)}  # fmt: skip
+    limits = {stretch: row["measured"] for stretch, row in data["limits"].items()}
+    soft, stiff = min(limits), max(limits)
+    power = np.log(limits[soft] / limits[stiff]) / np.log(stiff / soft)
+    outside = [name for name, outline in outlines().items() if not has_centre(outline)]
+    nearer = [name for name in outside if data["areas"][name]["CENTRE_FAN"] < data["areas"][name]["BOUNDING_BOX"]]
+    areas, runs = data["areas"], data["bounces"].values()
+    ends = {rule: float(np.mean(found[-len(found) // 3 :])) for rule, found in data["fall"].items()}
+
+    def of_all(numbers):
+        return ", ".join(number(100.0 * each, 2) for each in numbers)
+
+    return {
+        "least": number(least[0.0]), "kept": number(least[RADIUS]), "power": f"{power:.2f}",
+        "outside": str(len(outside)), "nearer": str(len(nearer)), "nearer_names": ", ".join(nearer),
+        "box_L": number(areas["letter L"]["BOUNDING_BOX"]), "fan_L": number(areas["letter L"]["CENTRE_FAN"]),
+        "box_ring": number(areas["open ring"]["BOUNDING_BOX"]), "fan_ring": number(areas["open ring"]["CENTRE_FAN"]),
+        "ends": ", ".join(f"{number(end)} ({RULES[rule]})" for rule, end in ends.items()),
+        "substeps": ", ".join(str(count) for count in data["bounces"]),
+        "first": of_all(run["after"][1] for run in runs), "second": of_all(run["after"][2] for run in runs),
+        "flown": ", ".join(f"{-100.0 * run['flown']:.1f}" for run in runs),
+    }  # fmt: skip
+
+
+def draw(figures, data):
+    """All figures."""
+
+    def collapse(axes):
+        speeds = list(data["loops"])
+        for k, method in enumerate(SUBSTEPS):
+            for radius, style, more in ((0.0, "-", ""), (RADIUS, "--", ", particles")):
+                least = [min(data["trusses"][method, speed, radius]["measured"]) for speed in speeds]
+                axes.plot(speeds, least, style, marker="o", color=COLOURS[k], label=f"truss, {NAMES[method]}{more}")
+        least = [min(run["measured"]) for run in data["loops"].values()]
+        axes.plot(speeds, least, marker="o", color=COLOURS[2], label="loop, RK4")
+        axes.axhline(0.0, color="black", linewidth=0.8)
+        axes.set_xlabel("speed of the impact [m/s]")
+        axes.set_ylabel("least area / area at rest")
+        label_lines(axes)
+
+    def bodies(picture):
+        fast = list(data["loops"])[-2:][0]
+        rows = (
+            ("truss", data["trusses"]["RK4", fast, 0.0], ORANGE, 0.03 * SIZE),
+            ("with particles", data["trusses"]["RK4", fast, RADIUS], GREEN, RADIUS * SIZE / CELLS),
+            ("loop", data["loops"][fast], BLUE, None),
+        )
+        pitch = 1.6 * SIZE
+        for row, (name, run, colour, radius) in enumerate(rows):
+            low = -1.9 * SIZE * row
+            picture.label((-0.75 * SIZE, -DEPTH, low + 0.4 * SIZE), name, 0.17 * SIZE, "RIGHT")
+            for column, frame in enumerate(DRAWN):
+                flat = run["shapes"][frame]
+                x = np.stack([flat[:, 0] + column * pitch, 0.0 * flat[:, 0], flat[:, 1] + low], axis=1)
+                if radius is None:
+                    picture.outline(x, DEPTH, colour)
+                else:
+                    picture.rods(x, data["springs"], 0.02 * SIZE, colour)
+                    picture.balls(x, radius, colour)
+                if row == len(rows) - 1:
+                    told = f"{1e3 * frame / FRAME_RATE:.0f} ms"
+                    picture.label((column * pitch, -DEPTH, low - 0.3 * SIZE), told, 0.17 * SIZE)
+            end = (len(DRAWN) - 1) * pitch + 0.75 * SIZE
+            floor = np.array([(-0.7, 0, low), (end, 0, low), (end, 0, low - 0.06), (-0.7, 0, low - 0.06)])
+            picture.outline(floor, DEPTH, GREY)
+
+    def steps(axes):
+        for what, style, colour in (("theory", "-", "grey"), ("measured", "o", COLOURS[0])):
+            points = [(stretch, 1e6 * row[what]) for stretch, row in data["limits"].items()]
+            axes.loglog(*zip(*points, strict=True), style, color=colour, label=what)
+        axes.set_xlabel("modulus of the skin [N/m]")
+        axes.set_ylabel("longest step [µs]")
+        axes.legend(frameon=False)
+
+    def three_areas(shown, curves):
+        for place, (name, outline) in enumerate(outlines().items()):
+            corners = np.concatenate([outline, outline[:1]]) - 0.5 * (outline.min(axis=0) + outline.max(axis=0))
+            shift = np.array([1.7 * (place % 4), -1.9 * (place // 4)])
+            shown.plot(*(corners + shift).T, color=COLOURS[0 if has_centre(outline) else 1])
+            low, high = corners.min(axis=0) + shift, corners.max(axis=0) + shift
+            shown.plot([low[0], high[0], high[0], low[0], low[0]], [low[1], low[1], high[1], high[1], low[1]], ":",
+                       color="grey", linewidth=0.8)  # fmt: skip
+            shown.plot(*shift, "+", color="grey")
+            told = data["areas"][name]
+            text = f"{name}\nbox {told['BOUNDING_BOX']:.2f}, fan {told['CENTRE_FAN']:.2f}"
+            shown.text(shift[0], -0.75 + shift[1], text, fontsize=8, ha="center", va="top")
+        shown.set_aspect("equal")
+        shown.axis("off")
+        for rule, area in data["fall"].items():
+            times = 1e3 * np.arange(len(area)) / FINE_RATE
+            curves.plot(times, area, "--" if rule == "CENTRE_FAN" else "-", label=RULES[rule])
+        curves.set_xlabel("time [ms]")
+        curves.set_ylabel("area of the L / area at the start")
+        label_lines(curves)
+
+    def ground(height, energy):
+        for (substeps, run), colour in zip(data["bounces"].items(), COLOURS, strict=False):
+            times = np.arange(len(run["height"])) / FRAME_RATE
+            height.plot(times, run["height"], color=colour, label=f"{substeps} substeps")
+            energy.plot(times, 100.0 * run["gain"], color=colour, label=f"{substeps} substeps")
+        height.set_ylabel("height of the middle [m]")
+        energy.set_ylabel("energy gained [% of the fall's]")
+        for axes in (height, energy):
+            axes.set_xlabel("time [s]")
+        label_lines(height, energy)
+
+    figures.curves("collapse", collapse)
+    figures.bodies("truss_and_loop", bodies)
+    figures.curves("kurmaly_limits", steps)
+    figures.curves("areas", three_areas, panels=2, height=5.6)
+    figures.curves("reflection", ground, panels=2)

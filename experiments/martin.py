@@ -2,21 +2,29 @@
 
 The text gives moles, spring constants, meshes and damping. It gives no size, mass or temperature. Here: a sphere of
 radius 1 m, 0.1 kg per point, R in SI units and T = 1 K, nothing outside. All that he describes is on together:
-RK4 of 3.2, damping of 3.1.3, valence scaling of 3.1.2, contacts among bodies by the particles of 5.2.
+RK4 of 3.2, damping of 3.1.3, valence scaling of 3.1.2, contacts among bodies by the particles of 5.2. Then each of what
+he says of it is looked at alone.
 """
 
+import statistics
+import time
 from dataclasses import replace
 
 import numpy as np
+import reference
 import shapes
 from contact_reference import closest_on_triangle
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
 from softpressure_ext.core.model import GAS_CONSTANT
 from softpressure_ext.core.papers.particles.search import ParticleSearch
+from softpressure_ext.softpressure.sample_animal import cat
 
-from .mesit import at_rest_volume
-from .parts import FRAME_RATE, frame_times, median_ms, shape_of, uv_sphere
+from .figures import BLUE, COLOURS, GREEN, GREY, ORANGE, VIOLET, number, table
+from .parts import FRAME_RATE, at_rest_pressure, equilibrium, frequency_at, longest_step, put, shape_of, uv_sphere
 
+DEPENDS = (
+    "core/papers/*.py", "core/papers/particles/*.py", "core/solvers/sequential/*.py", "softpressure/sample_animal.py"
+)  # fmt: skip
 RADIUS, POINT_MASS, BOUNCINESS = 1.0, 0.1, 0.5
 MAJOR, MINOR = 1.6, 0.5
 CUBE, CUBE_MASS = 0.72, 2.0
@@ -43,6 +51,19 @@ RUNS = {
 CLOSE, APART = 2.45 * RADIUS, 5.0 * RADIUS
 #: Vertices per particle; he takes 8.
 PER_PARTICLE = (32, 16, 8, 4, 2, 1)
+#: A point mass [kg] with which h w is beyond 2, in place of POINT_MASS.
+LIGHT = 0.05
+#: A free sphere gets random velocities [m/s] and goes on for so many frames; at rest it moves by rounding alone [m/s].
+NUDGE, NUDGED_FRAMES, AT_REST = 1e-3, 600, 1e-10
+#: Frames after which bodies are drawn: damped as they are, they fall at no more than some decimetres per second.
+GALLERY = {
+    "two spheres": 30, "three spheres and a torus": 240, "three spheres, a torus and four cubes": 240,
+    "a cat and a sphere": 90,
+}  # fmt: skip
+#: Of the cat: height [m], edge of its cells, and moles, with which it stands.
+CAT_HEIGHT, CAT_CELL, CAT_MOLES = 2.6, 0.11, 30.0
+#: Sides of the box that tumbles freely, and of his cubes.
+BOX, CUBES = (3.0, 2.0, 1.0), (1.0, 1.0, 1.0)
 
 
 def loss_per_step(spring):
@@ -50,56 +71,44 @@ def loss_per_step(spring):
     return GLOBAL_DAMPING + (1.0 - GLOBAL_DAMPING) * spring / STIFFEST
 
 
-def animal():
-    """A closed animal, 1 m long: a ball that is drawn out to a head, two ears, four legs and a tail."""
-    x, triangles = shapes.icosphere(2, 1.0)
-    parts = [((0.9, 0.0, 0.45), 0.55, 14.0), ((-0.95, 0.0, 0.35), 0.75, 45.0)]
-    parts += [((0.75, side * 0.28, 0.75), 0.3, 90.0) for side in (-1, 1)]
-    parts += [((along * 0.5, side * 0.4, -0.8), 0.75, 35.0) for along in (-1, 1) for side in (-1, 1)]
-    reach = np.ones(len(x))
-    for direction, length, sharpness in parts:
-        towards = np.array(direction) / np.linalg.norm(direction)
-        reach += length * np.exp(sharpness * (x @ towards - 1.0))
-    return RADIUS * x * reach[:, None] * (1.0, 0.7, 0.8), triangles
-
-
 class Scene:
     """Collects his bodies on a ground plane."""
 
-    def __init__(self, moles=SETTINGS[0][0], spring=SETTINGS[0][1]):
+    def __init__(self, moles=SETTINGS[0][0], spring=SETTINGS[0][1], mass=POINT_MASS):
         self._builder = ModelBuilder(ambient_pressure=0.0)
-        self._moles, self._spring = moles, spring
+        self._moles, self._spring, self._mass = moles, spring, mass
 
-    def skin(self, name, points, triangles, place):
-        pressure = GAS_CONSTANT * at_rest_volume(points, triangles, self._moles)
+    def skin(self, name, points, triangles, place, moles=None):
+        pressure = at_rest_pressure(points, triangles, GAS_CONSTANT * (moles or self._moles))
         self._builder.add_membrane(
-            name, points + place, triangles, point_mass=POINT_MASS, spring_constant=self._spring,
+            name, points + place, triangles, point_mass=self._mass, spring_constant=self._spring,
             gauge_pressure=pressure, damping=0.0, bounciness=BOUNCINESS,
         )  # fmt: skip
 
-    def sphere(self, x=0.0, z=1.1 * RADIUS, y=0.0):
-        self.skin(f"sphere {x:g} {y:g} {z:g}", *uv_sphere(8, 8, RADIUS), (x, y, z))
+    def sphere(self, x=0.0, z=1.1 * RADIUS, y=0.0, moles=None):
+        self.skin(f"sphere {x:g} {y:g} {z:g}", *uv_sphere(8, 8, RADIUS), (x, y, z), moles)
 
     def torus(self):
         self.skin("torus", *shapes.torus(MAJOR, MINOR, 16, 16), (0.0, 0.0, 1.1 * MINOR))
 
     def cubes(self, z=0.55 * CUBE):
-        for x in (-0.53, 0.53):
-            for y in (-0.53, 0.53):
-                self._builder.add_rigid(f"cube {x} {y}", *shapes.box(CUBE, 1, (x * CUBE, y * CUBE, z)), mass=CUBE_MASS)
+        for x, y in np.ndindex(2, 2):
+            place = (0.53 * CUBE * (2 * x - 1), 0.53 * CUBE * (2 * y - 1), z)
+            self._builder.add_rigid(f"cube {x} {y}", *shapes.box(CUBE, 1, place), mass=CUBE_MASS)
 
     def row(self, count, pitch):
-        for number in range(count):
-            self.sphere((number - 0.5 * (count - 1)) * pitch)
+        for place in range(count):
+            self.sphere((place - 0.5 * (count - 1)) * pitch)
 
-    def model(self):
-        self._builder.add_collider("ground", *shapes.grid(80.0 * RADIUS), bounciness=BOUNCINESS)
+    def model(self, ground=True):
+        if ground:
+            self._builder.add_collider("ground", *shapes.grid(80.0 * RADIUS), bounciness=BOUNCINESS)
         return self._builder.build()
 
 
-def benchmark(name):
+def benchmark(name, mass=POINT_MASS):
     """The model of a scene of section 6.3."""
-    scene = Scene()
+    scene = Scene(mass=mass)
     if "torus" in name:
         scene.torus()
         if "cubes" in name:
@@ -114,12 +123,13 @@ def benchmark(name):
 
 def gallery_model(name):
     """The model of a picture of section 6.5."""
-    scene = Scene() if "animal" not in name else Scene(30.0)
+    scene = Scene()
     if name == "two spheres":
         scene.row(2, CLOSE)
-    elif "animal" in name:
-        scene.skin("animal", *animal(), (0.0, 0.0, 1.5))
-        scene.sphere(2.3, 1.1)
+    elif "cat" in name:
+        points, quads = cat(CAT_HEIGHT, CAT_CELL)
+        scene.skin("cat", points, shapes.split_quads(quads), (0.0, 0.0, 0.05), CAT_MOLES)
+        scene.sphere(1.55, 1.05, moles=30.0)
     else:
         scene.torus()
         if "cubes" in name:
@@ -127,13 +137,6 @@ def gallery_model(name):
         for angle in np.radians((90.0, 210.0, 330.0)):
             scene.sphere(1.6 * float(np.cos(angle)), 2.6, 1.6 * float(np.sin(angle)))
     return scene.model()
-
-
-#: Frames after which they are drawn: damped as they are, bodies fall at no more than some decimetres per second.
-GALLERY = {
-    "two spheres": 30, "three spheres and a torus": 240, "three spheres, a torus and four cubes": 240,
-    "an animal and a sphere": 60,
-}  # fmt: skip
 
 
 def world_of(model, run="as published"):
@@ -190,7 +193,6 @@ def share_found(model, frames):
                 found[per] += len(there & set(named.tolist()))
     return {
         "touching": touching / (frames - frames // 2),
-        "particles": {per: len(search.features) for per, search in searches.items()},
         "share": {per: count / touching if touching else None for per, count in found.items()},
     }
 
@@ -212,8 +214,81 @@ def settings(quick=False):
                 "volume_ratio": body.volume_ratio, "pressure": body.gauge_pressure, "shape": shape_of(world),
                 "positions": world.save().positions[: model.vertex_count],
             }  # fmt: skip
-    own = slice(model.surfaces.body_triangle_start[0], model.surfaces.body_triangle_start[1])
-    return {"seconds": frames / FRAME_RATE, "rows": found, "triangles": model.surfaces.triangles[own]}
+    return {"rows": found, "triangles": uv_sphere(8, 8, RADIUS)[1]}
+
+
+class Free:
+    """A sphere of his in equilibrium, without weight and ground; `frequency`: its stiffest [1/s] with POINT_MASS."""
+
+    def __init__(self):
+        scene = Scene()
+        scene.sphere()
+        self.model = replace(scene.model(ground=False), gravity=np.zeros(3))
+        self.rest = equilibrium(self.model)
+        self.frequency = frequency_at(self.model, self.rest)
+
+    def holds(self, angle, damped):
+        """Whether a disturbance dies away at a step of 1/60 s that is h w = `angle`: point masses give it."""
+        mass = POINT_MASS * (self.frequency / (FRAME_RATE * angle)) ** 2
+        model = replace(self.model, vertex_mass=np.full_like(self.model.vertex_mass, mass))
+        options = MethodOptions(step_damping=damped, stiffest_spring=STIFFEST)
+        world = World(model, frame_rate=FRAME_RATE, substeps=1, solver="RK4_MARTIN", threads=1, options=options)
+        state, n = put(world, self.rest).save(), model.vertex_count
+        state.velocities[:n] = np.random.default_rng(1).normal(0.0, NUDGE, (n, 3))
+        world.load(state)
+        speeds = []
+        try:
+            for _ in range(NUDGED_FRAMES):
+                world.advance_frame()
+                state = world.save()
+                speeds.append(reference.relative_speed(state.positions[:n], state.velocities[:n], model.vertex_mass))
+        except DivergenceError:
+            return False
+        half, tenth = NUDGED_FRAMES // 2, NUDGED_FRAMES // 10
+        return max(speeds[-tenth:]) < max(0.5 * max(speeds[half : half + tenth]), AT_REST)
+
+
+def limits():
+    """Longest h w of his integrator with and without his damping, and h w of his sphere at 60 steps per second."""
+    free = Free()
+    return {
+        "undamped": longest_step(lambda angle: free.holds(angle, False), 1.5, 3.0),
+        "damped": longest_step(lambda angle: free.holds(angle, True), 1.5, 3.0),
+        "sphere": free.frequency / FRAME_RATE,
+    }
+
+
+def light(frames):
+    """How many of the scenes of section 6.3 diverge with points of LIGHT in place of POINT_MASS."""
+    count = 0
+    for name in HIS:
+        world = world_of(benchmark(name, LIGHT))
+        try:
+            for _ in range(frames):
+                world.advance_frame()
+        except DivergenceError:
+            count += 1
+    return count
+
+
+def valence(quick=False):
+    """Section 3.1.2 alone: how round a free sphere becomes, with even and with scaled pressure, and their shapes.
+
+    Roundness: standard deviation of the distances from the middle over their mean.
+    """
+    scene = Scene()
+    scene.sphere()
+    calm = scene.model(ground=False)
+    calm, found = replace(calm, gravity=np.zeros(3), damping=np.full_like(calm.damping, 20.0)), {}
+    for spread in ("EXACT_GRADIENT", "VALENCE"):
+        options = MethodOptions(spread=spread)
+        world = World(calm, frame_rate=FRAME_RATE, substeps=4, solver="RK4_MARTIN", threads=1, options=options)
+        for _ in range(60 if quick else 240):
+            world.advance_frame()
+        x = world.positions(0)
+        away = np.linalg.norm(x - x.mean(axis=0), axis=1)
+        found[spread] = {"positions": x, "roundness": float(away.std() / away.mean()), "shape": shape_of(world)}
+    return {"runs": found, "triangles": uv_sphere(8, 8, RADIUS)[1]}
 
 
 def gallery(quick=False):
@@ -222,99 +297,189 @@ def gallery(quick=False):
     for name, frames in list(GALLERY.items())[: 1 if quick else None]:
         model = gallery_model(name)
         world = world_of(model)
-        try:
-            for _ in range(frames):
-                world.advance_frame()
-        except DivergenceError as error:
-            found[name] = {"error": str(error)}
-            continue
-        state = world.save()
-        x = state.positions
-        start, triangles = model.surfaces.body_triangle_start, model.surfaces.triangles
-        graph = ParticleSearch(model)._graph
-        places = [
-            x[graph.corners[f, : graph.order[f]]].mean(axis=0) for f in np.unique(state.particles)
-        ]  # fmt: skip
+        for _ in range(frames):
+            world.advance_frame()
+        x, start = world.save().positions, model.surfaces.body_triangle_start
         found[name] = {
             "positions": x[: model.moving_point_count],
-            "bodies": [triangles[start[b] : start[b + 1]] for b in range(model.moving_count)],
-            "skins": model.membrane_count,
-            "particles": np.array(places).reshape(-1, 3),
-            "seconds": frames / FRAME_RATE,
+            "bodies": [model.surfaces.triangles[start[b] : start[b + 1]] for b in range(model.moving_count)],
+            "skins": model.membrane_count, "particles": np.unique(world.particle_places(), axis=0),
             "touching": len(touching_vertices(model, x)),
-        }
+        }  # fmt: skip
     return found
 
 
-def tumble(step, time, euler_cromer):
-    """Relative errors of energy and angular momentum of a box that tumbles freely: Euler-Cromer (4.1), or ours.
+def euler_cromer(sides, seconds, gyroscopic=False, step=1.0 / FRAME_RATE):
+    """Relative errors of energy and angular momentum of a box that tumbles freely, by step, by Euler-Cromer (4.1).
 
-    The box has sides of 3, 2 and 1; it turns about its middle axis, nearly, which is unstable. Euler-Cromer: omega
-    += I⁻¹ (−omega x I omega) h in the body, then the orientation turns by |omega| h.
+    It turns about its middle axis, nearly, once a second. As printed nothing changes omega where there is no torque,
+    and the orientation turns by |omega| h about it, while the inertia R I R^T follows. `gyroscopic`: with the term
+    omega x I omega, which is not in the text.
     """
-    sides = np.array([3.0, 2.0, 1.0])
-    inertia = (sides @ sides - sides**2) / 12.0
-    omega = np.array([0.1, 2.0 * np.pi, 0.1])
-    steps = round(time / step)
-    energy, momentum = np.zeros((2, steps + 1))
-    if euler_cromer:
-        turn, start = np.eye(3), inertia * omega
-        size = np.linalg.norm(start)
-        for k in range(1, steps + 1):
-            omega = omega - step * np.cross(omega, inertia * omega) / inertia
-            turn = turn @ shapes.rotation(omega, step * np.linalg.norm(omega))
-            energy[k] = omega @ (inertia * omega) / (start @ (start / inertia)) - 1.0
-            momentum[k] = np.linalg.norm(turn @ (inertia * omega) - start) / size
-        return energy, momentum
+    sides, turn, omega = np.array(sides), np.eye(3), np.array([0.1, 2.0 * np.pi, 0.1])
+    inertia, errors = (sides @ sides - sides**2) / 12.0, []
+    start = inertia * omega
+    for _ in range(round(seconds / step) + 1):
+        spin = turn @ (inertia * (turn.T @ omega))  # I omega in the world
+        errors.append((omega @ spin / (start @ (start / inertia)) - 1.0, np.linalg.norm(spin - start)))
+        if gyroscopic:
+            own = turn.T @ omega
+            omega = turn @ (own - step * np.cross(own, inertia * own) / inertia)
+        turn = shapes.rotation(omega, step * np.linalg.norm(omega)) @ turn
+    energy, momentum = np.array(errors).T
+    return energy, momentum / np.linalg.norm(start)
+
+
+def closed_form(sides, seconds):
+    """The same of our free flight."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
-    builder.add_rigid(
-        "box", shapes.box(1.0, 1)[0] * sides, shapes.box(1.0, 1)[1], mass=1.0, angular_velocity=omega
-    )  # fmt: skip
-    world = World(builder.build(), frame_rate=1.0 / step, substeps=1, solver="RK4_MARTIN", threads=1)
-    first = None
-    for k in range(steps + 1):
-        state = world.save()
-        spin, own = world.rigid_velocity(0)[1], state.rigid.angular_momentum[0]
-        first = (spin @ own, own.copy()) if first is None else first
-        energy[k] = spin @ own / first[0] - 1.0
-        momentum[k] = np.linalg.norm(own - first[1]) / np.linalg.norm(first[1])
-        if k < steps:
-            world.advance_frame()
-    return energy, momentum
+    points, triangles = shapes.box(1.0, 1)
+    builder.add_rigid("box", points * sides, triangles, mass=1.0, angular_velocity=(0.1, 2.0 * np.pi, 0.1))
+    world = World(builder.build(), frame_rate=FRAME_RATE, substeps=1, solver="RK4_MARTIN", threads=1)
+    rows = []
+    for _ in range(round(seconds * FRAME_RATE) + 1):
+        momentum = world.save().rigid.angular_momentum[0].copy()
+        rows.append((world.rigid_velocity(0)[1] @ momentum, momentum))
+        world.advance_frame()
+    energy, momentum = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    return energy / energy[0] - 1.0, np.linalg.norm(momentum - momentum[0], axis=1) / np.linalg.norm(momentum[0])
 
 
 def run(quick=False):
-    """Sections 6.4, 6.5, 5.2 and 4.1."""
+    """All sections but the one that is timed."""
     names = ("two spheres in contact", "three spheres in contact", "sphere in torus")
-    names = names[-1:] if quick else names
-    time = 2.0 if quick else 10.0
+    names, seconds = names[-1:] if quick else names, 2.0 if quick else 10.0
     return {
-        "settings": settings(quick),
-        "gallery": gallery(quick),
+        "settings": settings(quick), "gallery": gallery(quick), "valence": valence(quick), "limits": limits(),
+        "light": light(60),
         "particles": {name: share_found(benchmark(name), 20 if quick else 60) for name in names},
-        "tumble": {name: tumble(1.0 / FRAME_RATE, time, name == "Euler-Cromer") for name in ("Euler-Cromer", "ours")},
-    }
+        "tumble": {
+            "box, as printed": euler_cromer(BOX, seconds), "his cubes, as printed": euler_cromer(CUBES, seconds),
+            "box, with the gyroscopic term": euler_cromer(BOX, seconds, gyroscopic=True),
+            "box, ours": closed_form(BOX, seconds),
+        },
+    }  # fmt: skip
 
 
 def clock(quick=False):
-    """Section 6.3: frames of 1/60 s per second by scene and run, and vertices that touch another body."""
+    """Section 6.3: frames of 1/60 s per second of processor time, and vertices that touch another body, by run."""
     names = ("sphere", "two spheres in contact") if quick else tuple(HIS)
     before, frames = (20, 5) if quick else (40, 20)
     found = {}
     for name in names:
         model, runs = benchmark(name), {}
-        for run_name, (_, substeps, _) in RUNS.items():
-            row = {"substeps": substeps}
-            try:
-                world = world_of(model, run_name)
-                frame_times(world, before)
-                times, touching = [], 0
-                for _ in range(frames):
-                    times += frame_times(world, 1)
-                    touching += len(touching_vertices(model, world.save().positions))
-                row |= {"frames_per_second": 1e3 / median_ms(times), "touching": touching / frames}
-            except DivergenceError as error:
-                row["error"] = str(error)
-            runs[run_name] = row
-        found[name] = {"his": HIS[name], "points": model.vertex_count, "runs": runs}
+        for run_name in RUNS:
+            world, times, touching = world_of(model, run_name), [], 0
+            for frame in range(before + frames):
+                began = time.process_time()
+                world.advance_frame()
+                times.append(time.process_time() - began)
+                touching += len(touching_vertices(model, world.save().positions)) if frame >= before else 0
+            rate = 1.0 / statistics.median(times[before:])
+            runs[run_name] = {"frames_per_second": rate, "touching": touching / frames}
+        found[name] = runs
     return {"benchmarks": found}
+
+
+def values(data):
+    """What stands in the text."""
+    scenes, tumble, even = data["benchmarks"], data["tumble"], data["valence"]["runs"]
+    rate = {name: runs["as published"]["frames_per_second"] for name, runs in scenes.items()}
+    slowest = min(rate, key=rate.get)
+    cost = [scenes[name]["surface contact"]["frames_per_second"] / rate[name] for name in scenes if "contact" in name]
+    share = {per: [100.0 * found["share"][per] for found in data["particles"].values()] for per in (8, 1)}
+    worst = {name: [number(100.0 * float(np.abs(part).max()), 2) for part in parts] for name, parts in tumble.items()}
+    rows = [
+        [f"n = {moles:g}, k = {spring:g}", name, *(number(row[key]) for key in ("volume_ratio", "pressure", "shape"))]
+        for (moles, spring, name), row in data["settings"]["rows"].items()
+    ]
+    return {
+        "scenes": str(len(scenes)), "slowest": slowest, "slowest_rate": number(rate[slowest], 2),
+        "particle_cost": number(float(np.mean(cost)), 2), "loss": f"{loss_per_step(SETTINGS[0][1]):.3f}",
+        "undamped": f"{data['limits']['undamped']:.2f}", "damped": f"{data['limits']['damped']:.2f}",
+        "angle": f"{data['limits']['sphere']:.2f}",
+        "light_angle": f"{data['limits']['sphere'] * (POINT_MASS / LIGHT) ** 0.5:.2f}", "light": str(data["light"]),
+        "settings": table(["setting", "solver", "V/V0", "pressure [Pa]", "height / width"], rows),
+        "even": number(100.0 * even["EXACT_GRADIENT"]["roundness"], 2), "even_shape":
+        number(even["EXACT_GRADIENT"]["shape"]), "scaled": number(100.0 * even["VALENCE"]["roundness"], 2),
+        "scaled_shape": number(even["VALENCE"]["shape"]),
+        "least": f"{min(share[8]):.0f}", "most": f"{max(share[8]):.0f}",
+        "least_of_all": f"{min(share[1]):.0f}", "most_of_all": f"{max(share[1]):.0f}",
+        "box_energy": worst["box, as printed"][0], "box_momentum": worst["box, as printed"][1],
+        "cube_momentum": worst["his cubes, as printed"][1],
+        "gyro_energy": worst["box, with the gyroscopic term"][0],
+        "gyro_momentum": worst["box, with the gyroscopic term"][1],
+        "our_energy": worst["box, ours"][0], "our_momentum": worst["box, ours"][1],
+    } | {f"touching_{k}": str(scene["touching"]) for k, scene in enumerate(data["gallery"].values(), 1)}  # fmt: skip
+
+
+def draw(figures, data):
+    """All figures."""
+    scenes, colours = data["benchmarks"], (BLUE, GREEN, ORANGE, VIOLET)
+
+    def rates(axes):
+        rows = np.arange(len(scenes))
+        axes.plot(
+            [HIS[name] for name in scenes], rows, "k|", markersize=14, markeredgewidth=2, label="Martin's machine"
+        )
+        for run, mark, colour in zip(RUNS, "osD", COLOURS, strict=False):
+            axes.plot([runs[run]["frames_per_second"] for runs in scenes.values()], rows, mark, color=colour, label=run)
+        axes.axvline(FRAME_RATE, color="grey", linewidth=0.8)
+        axes.set_xscale("log")
+        axes.set_yticks(rows, [f"{name} ({runs['as published']['touching']:.0f})" for name, runs in scenes.items()])
+        axes.invert_yaxis()
+        axes.set_xlabel("frames per second")
+        axes.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.3, 1.0), frameon=False)
+
+    def both_settings(picture):
+        for place, (moles, spring) in enumerate(SETTINGS):
+            x = data["settings"]["rows"][moles, spring, "as published"]["positions"]
+            shift = np.array([3.6 * RADIUS * place - x[:, 0].mean(), -x[:, 1].mean(), 0.0])
+            picture.mesh(x + shift, data["settings"]["triangles"], BLUE)
+            picture.label((3.6 * place, -2.2, -0.4), f"n = {moles:g}, k = {spring:g}", 0.3)
+        picture.floor((-2.0, -1.6), (5.6, 1.6))
+
+    def round_or_not(picture):
+        for place, run in enumerate(data["valence"]["runs"].values()):
+            x = run["positions"] - run["positions"].mean(axis=0)
+            picture.mesh(x + (3.2 * place, 0.0, 0.0), data["valence"]["triangles"], BLUE)
+            picture.label((3.2 * place, -2.0, -2.0), "even pressure" if place == 0 else "scaled by springs", 0.3)
+
+    def bodies(found):
+        def build(picture):
+            for body, triangles in enumerate(found["bodies"]):
+                colour = GREY if body >= found["skins"] else colours[body % len(colours)]
+                picture.mesh(found["positions"], triangles, colour)
+            picture.balls(found["particles"], 0.07 * RADIUS, (0.98, 0.98, 0.98))
+
+        return build
+
+    def shares(axes):
+        for (name, found), colour, mark in zip(data["particles"].items(), COLOURS, "osD", strict=False):
+            beside = {"o": 0.96, "s": 1.0, "D": 1.04}[mark]  # so that equal ones do not hide each other
+            points = [(beside / per, share) for per, share in found["share"].items() if share is not None]
+            label = f"{name} ({found['touching']:.0f})"
+            axes.plot(*zip(*points, strict=True), mark + "--", color=colour, label=label, markersize=8, alpha=0.7)
+        axes.axvline(1.0 / 8.0, color="grey", linewidth=0.8)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks([1.0 / per for per in PER_PARTICLE], [f"1/{per}" for per in PER_PARTICLE])
+        axes.set_ylim(0.0, 1.05)
+        axes.set_xlabel("particles per vertex")
+        axes.set_ylabel("share of the touching vertices found")
+        axes.legend(loc="lower right", frameon=False)
+
+    def errors(energy, momentum):
+        for axes, part, what in ((energy, 0, "energy"), (momentum, 1, "angular momentum")):
+            for (name, found), colour in zip(data["tumble"].items(), COLOURS, strict=False):
+                axes.plot(np.arange(len(found[part])) / FRAME_RATE, 100.0 * found[part], color=colour, label=name)
+            axes.set_xlabel("time [s]")
+            axes.set_ylabel(f"error of the {what} [%]")
+        energy.legend(loc="upper left", frameon=False)
+
+    figures.curves("martin", rates)
+    figures.bodies("martin_settings", both_settings, turn=(78.0, 0.0))
+    figures.bodies("martin_valence", round_or_not, turn=(70.0, 0.0))
+    for place, found in enumerate(data["gallery"].values(), 1):
+        figures.bodies(f"martin_bodies_{place}", bodies(found), turn=(62.0, 25.0))
+    figures.curves("martin_particles", shares)
+    figures.curves("martin_tumble", errors, panels=2)

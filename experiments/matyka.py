@@ -2,47 +2,36 @@
 
 As in his program, gravity acts once the pressure has come to its final value (5.1), nothing is outside, and the walls
 give back a tenth of the speed. The text gives no sizes, masses or constants; they are chosen here. The longest steps
-(section 6, appendix B) depend on the dampers k_d of eq. 1: by theory, of a ring of springs and dampers alone, and of
-the ball in the plane and in space.
+(section 6, appendix B) depend on the dampers k_d of eq. 1: by theory, and of a ring of springs and dampers.
 """
-
-from dataclasses import replace
 
 import numpy as np
 import shapes
-from scenes import GRAVITY, Ball
+from scenes import Ball
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
 from softpressure_ext.core.papers.schemes import SCHEMES, Scheme, stable_angle
 from softpressure_ext.core.papers.solver import ForceBasedSolver
 
-from .parts import (
-    FRAME_RATE,
-    equilibrium,
-    fewest_substeps,
-    frequency_at,
-    longest_step,
-    needed_substeps,
-    put,
-    recorded,
-    survives,
-    tray,
-)
+from .figures import BLUE, COLOURS, GREY, NAMES, label_lines, number, table
+from .parts import FRAME_RATE, longest_step, needed_substeps, recorded, tray
 
+DEPENDS = ("core/papers/*.py", "core/energy/dampers.py", "core/solvers/sequential/*.py", "core/bodies/flat/*.py")
 BALL = Ball(0.2, 0.2, 2e3, 2e3)
 #: Points of the loop, its depth [m], and edge of the box [m].
 POINTS, DEPTH, BOX = 40, 0.1, 1.0
-METHODS = ("EXPLICIT_EULER", "HEUN")
-DROP, BOUNCINESS = 0.1, 0.1
+BOUNCINESS = 0.1
 #: The run with a slow filling: how long it lasts [s], where the ball begins, its damping and sideways speed.
 RAMP, HEIGHT, FALL_DAMPING, SPEED = 0.5, 0.6, 5.0, 1.0
+#: Seconds at which the ball is drawn.
+DRAWN = (0.0, 0.3, 0.5, 0.7, 0.8, 1.0, 1.5)
 
 #: Euler's method as textbooks have it, with the old velocity in the position; Matyka's listing takes the new one.
 FORWARD_EULER = Scheme("x' = x + h v, v' = v + h a", (0.0,), ((),), ((),), (0.0,), (1.0,))
 #: Integrators of the map.
 MAPPED = {"EXPLICIT_EULER": SCHEMES["EXPLICIT_EULER"], "FORWARD_EULER": FORWARD_EULER, "HEUN": SCHEMES["HEUN"],
           "RK4": SCHEMES["RK4"]}  # fmt: skip
-#: Damping ratios of the map's curves, of its measured points, and of the balls.
-RATIOS, MEASURED, BALL_RATIOS = np.linspace(0.0, 1.0, 101), (0.1, 0.2, 0.3, 0.5, 0.7, 0.9), (0.0, 0.1, 0.2, 0.3, 0.5)
+#: Damping ratios of the map's curves, of its measured points, and of its table.
+RATIOS, MEASURED, TOLD = np.linspace(0.0, 1.0, 101), (0.1, 0.2, 0.3, 0.5, 0.7, 0.9), (0.0, 0.1, 0.3, 0.5)
 #: The ring: spring constant [N/m], mass of a point [kg], speed of its points at the start [m/s].
 SPRING, POINT_MASS, NUDGE = 1e3, 0.01, 1e-4
 #: A step is too long if the ring moves more than GROWN times as fast at any time within so many steps.
@@ -57,70 +46,45 @@ class ForwardEuler(ForceBasedSolver):
         self._scheme = FORWARD_EULER
 
 
-def loop_model(height, damping=0.0, ratio=0.0, speed=0.0):
-    """His ball in its box, its middle at a height [m]; `ratio`: damping ratio that dampers give, see `damped`."""
-    builder = ModelBuilder(ambient_pressure=0.0)
-    builder.add_loop(
-        "ball", shapes.upright(shapes.ring(POINTS, BALL.radius), height), depth=DEPTH, mass=BALL.mass,
-        gauge_pressure=BALL.gauge_pressure, stretch_modulus=BALL.stretch_modulus, damping=damping,
-        bounciness=BOUNCINESS, velocity=(speed, 0.0, 0.0),
-    )  # fmt: skip
-    builder.add_collider("box", *tray(BOX, BOX, 2.0 * BOX), bounciness=BOUNCINESS)
-    return damped(builder.build(), ratio)
-
-
-def skin_model(subdivisions, height, ratio=0.0, damping=0.0):
-    """A ball of the same kind in space above a floor."""
-    builder = ModelBuilder(ambient_pressure=0.0)
-    points, triangles = shapes.icosphere(subdivisions, BALL.radius)
-    builder.add_membrane(
-        "ball", points + (0.0, 0.0, height), triangles, mass=BALL.mass, gauge_pressure=BALL.gauge_pressure,
-        stretch_modulus=BALL.stretch_modulus, damping=damping, bounciness=BOUNCINESS,
-    )  # fmt: skip
-    builder.add_collider("floor", *shapes.grid(20.0 * BALL.radius), bounciness=BOUNCINESS)
-    return damped(builder.build(), ratio)
-
-
-def damped(model, ratio):
-    """The model with dampers that give its stiffest oscillation a damping ratio: c = 2 ratio k / w."""
-    if ratio == 0.0:
-        return model
-    frequency = frequency_at(model, equilibrium(model))
-    return replace(model, edge_damping=2.0 * ratio / frequency * model.edges.stiffness)
+def filled(builder, method, frames, note):
+    """A run of a ball that is filled first and falls afterwards; `note(world)` by frame."""
+    model = builder.build()
+    substeps = needed_substeps(model, method)
+    options = MethodOptions(ramp_time=RAMP)
+    world = World(model, frame_rate=FRAME_RATE, substeps=substeps, solver=method, threads=1, options=options)
+    row = {"substeps": substeps, "frames": []}
+    return recorded(world, frames, row, lambda: row["frames"].append(note(world)))
 
 
 def filling(method, frames):
-    """Outlines, areas over that at rest, pressures [Pa] and heights of the middle [m] by frame, from empty on."""
-    model = loop_model(HEIGHT, FALL_DAMPING, speed=SPEED)
-    substeps = needed_substeps(model, method)
-    world = World(
-        model, frame_rate=FRAME_RATE, substeps=substeps, solver=method, threads=1, options=MethodOptions(ramp_time=RAMP)
-    )
-    row = {"substeps": substeps, "outline": [], "area": [], "pressure": [], "height": []}
+    """Outline, area over that at rest, pressure [Pa] and height of the middle [m] by frame, from empty on."""
+    builder = ModelBuilder(ambient_pressure=0.0)
+    builder.add_loop(
+        "ball", shapes.upright(shapes.ring(POINTS, BALL.radius), HEIGHT), depth=DEPTH, mass=BALL.mass,
+        gauge_pressure=BALL.gauge_pressure, stretch_modulus=BALL.stretch_modulus, damping=FALL_DAMPING,
+        bounciness=BOUNCINESS, velocity=(SPEED, 0.0, 0.0),
+    )  # fmt: skip
+    builder.add_collider("box", *tray(BOX, BOX, 2.0 * BOX), bounciness=BOUNCINESS)
 
-    def note():
+    def note(world):
         body, x = world.diagnostics().bodies[0], world.positions(0)
-        row["outline"].append(x[:, [0, 2]])
-        row["area"].append(body.volume_ratio)
-        row["pressure"].append(body.gauge_pressure)
-        row["height"].append(float(x[:, 2].mean()))
+        return x[:, [0, 2]], body.volume_ratio, body.gauge_pressure, float(x[:, 2].mean())
 
-    return recorded(world, frames, row, note)
+    run = filled(builder, method, frames, note)
+    return dict(zip(("outline", "area", "pressure", "height"), zip(*run.pop("frames"), strict=True), strict=True)) | run
 
 
 def filling_in_space(frames, subdivisions=3):
     """Positions of a skin by frame that is filled and falls on a floor (his figure 4), and its triangles."""
-    model = skin_model(subdivisions, HEIGHT, damping=FALL_DAMPING)
-    world = World(
-        model, frame_rate=FRAME_RATE, substeps=needed_substeps(model, "EXPLICIT_EULER"), solver="EXPLICIT_EULER",
-        threads=1, options=MethodOptions(ramp_time=RAMP),
+    builder = ModelBuilder(ambient_pressure=0.0)
+    points, triangles = shapes.icosphere(subdivisions, BALL.radius)
+    builder.add_membrane(
+        "ball", points + (0.0, 0.0, HEIGHT), triangles, mass=BALL.mass, gauge_pressure=BALL.gauge_pressure,
+        stretch_modulus=BALL.stretch_modulus, damping=FALL_DAMPING, bounciness=BOUNCINESS,
     )  # fmt: skip
-    positions = [world.save().positions[: model.vertex_count].copy()]
-    for _ in range(frames):
-        world.advance_frame()
-        positions.append(world.save().positions[: model.vertex_count].copy())
-    start = model.surfaces.body_triangle_start
-    return {"positions": positions, "triangles": model.surfaces.triangles[start[0] : start[1]]}
+    builder.add_collider("floor", *shapes.grid(20.0 * BALL.radius), bounciness=BOUNCINESS)
+    run = filled(builder, "EXPLICIT_EULER", frames, lambda world: world.positions(0))
+    return {"positions": run["frames"], "triangles": triangles}
 
 
 def ring_model(ratio=0.0):
@@ -151,13 +115,13 @@ def ring_limit(method, ratio, theory):
         sign = np.where(np.round(around / (2.0 * np.pi / POINTS)).astype(int) % 2, -1.0, 1.0)
         state.velocities[:n] = NUDGE * sign[:, None] * np.stack([-x[:, 2], 0.0 * around, x[:, 0]], 1) / BALL.radius
         world.load(state)
-        for _ in range(STEPS // batch):
-            try:
+        try:
+            for _ in range(STEPS // batch):
                 world.advance_frame()
-            except DivergenceError:
-                return False
-            if np.abs(world.save().velocities).max() > GROWN * NUDGE:
-                return False
+                if np.abs(world.save().velocities).max() > GROWN * NUDGE:
+                    return False
+        except DivergenceError:
+            return False
         return True
 
     step = longest_step(holds, 0.7 * theory / frequency, 1.35 * theory / frequency)
@@ -176,39 +140,88 @@ def step_map(quick=False):
     }
 
 
-def ball_steps(quick=False):
-    """Longest step [s] of the falling ball by place, method and damping ratio, and its stiffest frequency [1/s].
-
-    The ball starts full, in equilibrium, and must not gain more energy than its fall has. If it started at its rest
-    shape it would swing by more energy than that, which Euler's method, whose velocities are half a step behind its
-    positions, does not tell correctly at any time.
-    """
-    frames = 15 if quick else 30
-    kinds = {"plane": lambda ratio: loop_model(BALL.radius + DROP, ratio=ratio)}
-    kinds["space"] = lambda ratio: skin_model(1 if quick else 2, BALL.radius + DROP, ratio)
-    steps, frequency = {}, {}
-    for place, make in kinds.items():
-        rest = equilibrium(make(0.0))
-        frequency[place] = frequency_at(make(0.0), rest)
-        for ratio in (0.0, 0.5) if quick else BALL_RATIOS:
-            model = make(ratio)
-            for method in METHODS:
-                fewest = fewest_substeps(
-                    lambda substeps, model=model, method=method, rest=rest: survives(
-                        put(World(model, frame_rate=FRAME_RATE, substeps=substeps, solver=method, threads=1), rest),
-                        frames, BALL.mass * GRAVITY * DROP,
-                    )
-                )  # fmt: skip
-                steps[place, method, ratio] = None if fewest is None else 1.0 / (FRAME_RATE * fewest)
-    return {"steps": steps, "frequency": frequency, "seconds": frames / FRAME_RATE}
-
-
 def run(quick=False):
-    """The fall in the plane and in space, the map of step limits, and the longest steps of the falling ball."""
+    """The fall in the plane and in space, and the map of step limits."""
     frames = 45 if quick else 90
     return {
         "map": step_map(quick),
-        "balls": ball_steps(quick),
-        "filling": {method: filling(method, frames) for method in METHODS},
+        "filling": {method: filling(method, frames) for method in ("EXPLICIT_EULER", "HEUN")},
         "in_space": filling_in_space(frames, 2 if quick else 3),
     }
+
+
+def values(data):
+    """What stands in the text."""
+    theory = {method: np.array(found["theory"]) for method, found in data["map"].items()}
+    ratio = theory["HEUN"] / theory["EXPLICIT_EULER"]
+    at = [int(np.argmin(np.abs(RATIOS - told))) for told in TOLD]
+    names = {"HEUN": "Heun", "EXPLICIT_EULER": "Euler, his listing", "FORWARD_EULER": "forward Euler"}
+    head = ["longest h ω at a damping ratio of", *(f"{RATIOS[k]:g}" for k in at)]
+    return {
+        "crossing": f"{RATIOS[np.flatnonzero(ratio > 1.0)[0]]:.2f}",
+        "gain": number(float(ratio[at[-1]]), 2), "undamped": number(float(ratio[0]), 1),
+        "area": number(data["filling"]["EXPLICIT_EULER"]["area"][-1]),
+        "limits": table(head, [[told, *(f"{theory[name][k]:.2f}" for k in at)] for name, told in names.items()]),
+    }  # fmt: skip
+
+
+def draw(figures, data):
+    """All figures."""
+    runs = data["filling"]
+    times = np.arange(len(runs["HEUN"]["area"])) / FRAME_RATE
+
+    def curves(axes):
+        for k, run in enumerate(runs.values()):
+            style = {"linestyle": "-" if k == 0 else ":", "linewidth": 1.5 + k}
+            told = "" if k == 0 else "_"  # the two methods' lines coincide: one label for both
+            axes.plot(times, run["area"], color=COLOURS[0], label=f"{told}A / A0", **style)
+            pressure = np.array(run["pressure"]) / BALL.gauge_pressure
+            axes.plot(times, pressure, color=COLOURS[1], label=f"{told}p / p0", **style)
+            axes.plot(times, run["height"], color=COLOURS[2], label=f"{told}height [m]", **style)
+        axes.axvline(RAMP, color="black", linewidth=0.5)
+        axes.annotate(" full: gravity acts", (RAMP, 0.02), fontsize=9)
+        axes.set_xlabel("time [s]")
+        axes.set_ylabel("area and pressure over those at rest, height [m]")
+        axes.set_ylim(bottom=0.0)
+        label_lines(axes)
+
+    def in_box(picture):
+        for place, frame in enumerate(shown(len(times))):
+            column, row = place % 4, place // 4
+            shift = np.array([1.2 * BOX * column, 0.0, -1.35 * BOX * row])
+            x = runs["EXPLICIT_EULER"]["outline"][frame]
+            picture.outline(np.stack([x[:, 0], 0.0 * x[:, 0], x[:, 1]], axis=1) + shift, DEPTH, BLUE)
+            half, t = 0.5 * BOX, 0.02 * BOX
+            inner = [(-half, BOX), (-half, 0.0), (half, 0.0), (half, BOX)]
+            outer = [(half + t, BOX), (half + t, -t), (-half - t, -t), (-half - t, BOX)]
+            picture.outline(np.array([(u, 0.0, w) for u, w in inner + outer]) + shift, DEPTH, GREY)
+            picture.label(shift - (0.0, DEPTH, 0.17 * BOX), f"{frame / FRAME_RATE:.1f} s", 0.12 * BOX)
+
+    def in_space(picture):
+        found, wide = data["in_space"], 2.6 * BALL.radius
+        for place, frame in enumerate(shown(len(found["positions"]))):
+            picture.mesh(found["positions"][frame] + (wide * place, 0.0, 0.0), found["triangles"], BLUE)
+            below = np.array([wide * place, -1.5 * BALL.radius, -0.5 * BALL.radius])
+            picture.label(below, f"{frame / FRAME_RATE:.1f} s", 0.45 * BALL.radius)
+        picture.floor((-0.5 * wide, -1.4 * BALL.radius), ((len(DRAWN) - 0.5) * wide, 1.4 * BALL.radius))
+
+    def limits(axes):
+        names = NAMES | {"EXPLICIT_EULER": "Euler (his listing)", "FORWARD_EULER": "forward Euler"}
+        for colour, mark, (method, found) in zip(COLOURS, "os^D", data["map"].items(), strict=False):
+            axes.plot(RATIOS, found["theory"], color=colour, label=names[method])
+            points = [(ratio, limit) for ratio, limit in found["measured"].items() if limit is not None]
+            axes.plot(*zip(*points, strict=True), mark, color=colour, markersize=6)
+        axes.set_xlabel("damping ratio of the stiffest oscillation")
+        axes.set_ylabel("longest step, h ω")
+        axes.set_ylim(bottom=0.0)
+        label_lines(axes)
+
+    figures.curves("ball_in_the_plane", curves)
+    figures.bodies("ball_in_its_box", in_box)
+    figures.bodies("ball_in_space", in_space, turn=(80.0, 0.0))
+    figures.curves("step_map", limits, height=5.0)
+
+
+def shown(count):
+    """Frames of a run of so many that are drawn."""
+    return [min(round(time * FRAME_RATE), count - 1) for time in DRAWN]

@@ -3,10 +3,11 @@
 The paper gives spring constants, mass 0.1 kg, damping 2.0 and moles. It gives no size, no temperature and no step, and
 leaves open what the mass is of. Here: a ball of radius 1 m, 0.1 kg per point (with it steps of some milliseconds tell
 the spring constants apart, as in figure 4), R T = 1 J/mol, nothing outside. All methods have the same forces, eq. 12
-among them, in the readings of `READINGS`.
+among them, in the readings of `READINGS`; none gets back the momentum that it loses, which is our own addition.
 """
 
 import math
+import time
 
 import numpy as np
 import reference
@@ -16,24 +17,20 @@ from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
 from softpressure_ext.core.papers.simplified import add_spring_damping
 from softpressure_ext.core.papers.solver import ForceBasedSolver
 
-from .parts import (
-    FRAME_RATE,
-    equilibrium,
-    frame_times,
-    frequency_at,
-    longest_step,
-    put,
-    shape_of,
-    tray,
-)
+from .figures import BLUE, COLOURS, NAMES, ORANGE, label_lines, number, table
+from .parts import FRAME_RATE, at_rest_pressure, equilibrium, frequency_at, longest_step, put, shape_of, tray
 
-RADIUS, POINT_MASS, DAMPER, MOLES, GAS_PER_MOLE = 1.0, 0.1, 2.0, 700.0, 1.0
+DEPENDS = (
+    "core/papers/*.py", "core/energy/*.py", "core/solvers/sequential/*.py", "core/solvers/explicit/*.py"
+)  # fmt: skip
+RADIUS, POINT_MASS, DAMPER, MOLES = 1.0, 0.1, 2.0, 700.0
 SPRINGS = (200.0, 500.0, 1000.0)
 STIFF = SPRINGS[-1]
 FEWER_MOLES, SWITCH_FRAME, LAST_FRAME = 100.0, 500, 1000
 #: The paper's own three, and the yardstick.
 PAPER = ("EXPLICIT_EULER", "IMPLICIT_KANG", "IMPLICIT_MESIT")
 METHODS = (*PAPER, "EXPLICIT")
+COLOUR = dict(zip(METHODS, COLOURS, strict=False))
 BOUNCINESS, DROP = 0.5, 0.5
 #: Readings of eq. 12, whose constant bears the name of the spring's: that constant [N s/m] as a function of the step,
 #: and whether the damper acts along the spring only. The first is the text's: it stands for the H v h of eq. 19.
@@ -42,7 +39,6 @@ READINGS = {
     "2.0": (lambda h: DAMPER, False),
     "2.0, along the spring": (lambda h: DAMPER, True),
     "2.0 h": (lambda h: DAMPER * h, False),
-    "no damper": (lambda h: 0.0, False),
 }
 #: The free ball is disturbed by so much [m/s, root mean square]; a step is too long if motion apart from the rigid one
 #: ever is GROWN times as fast within so many seconds. Steps between these h w are tried.
@@ -55,7 +51,7 @@ class Damped(ForceBasedSolver):
     """A method of the paper with eq. 12, c sum (v_j - v_i), of a given constant c [N s/m]."""
 
     def __init__(self, model, substep_time, method, constant):
-        super().__init__(model, substep_time, method, MethodOptions(neighbour_damping="ALL"))
+        super().__init__(model, substep_time, method, OPTIONS)
         stiffness = np.full_like(model.edges.stiffness, constant / substep_time)
         self._dampers = model.edges._replace(stiffness=stiffness)
 
@@ -63,28 +59,13 @@ class Damped(ForceBasedSolver):
         add_spring_damping(v, self._dampers, self.model.chunks, self.substep_time, force)
 
 
-def at_rest_volume(points, triangles, moles=MOLES):
-    """Pressure [Pa] of so many moles at the volume of the mesh [m^3]."""
-    return moles * GAS_PER_MOLE / float(reference.volume(points, triangles))
-
-
-def ball_model(spring, subdivisions, damper=0.0, drop=DROP, free=False):
-    """The ball, its lowest point `drop` [m] above a floor; or `free`, without floor and weight."""
-    points, triangles = shapes.icosphere(subdivisions, RADIUS)
-    pressure = at_rest_volume(points, triangles)
-    builder = ModelBuilder(ambient_pressure=0.0, **({"gravity": (0.0, 0.0, 0.0)} if free else {}))
-    builder.add_membrane(
-        "ball", points + (0.0, 0.0, RADIUS + drop), triangles, point_mass=POINT_MASS, spring_constant=spring,
-        spring_damping=damper, gauge_pressure=pressure, bounciness=BOUNCINESS,
-    )  # fmt: skip
-    if not free:
-        builder.add_collider("floor", *shapes.grid(20.0 * RADIUS), bounciness=BOUNCINESS)
-    return builder.build()
-
-
-def options_for(method, volume="EXACT"):
+def options_for(method, volume="EXACT", restored=False):
     """Options of a run: eq. 12 as k h (v_j - v_i) in all methods of the paper; other solvers have no such damping."""
-    return MethodOptions(volume=volume, neighbour_damping="ALL" if method in PAPER else "SIMPLIFIED")
+    damping = "ALL" if method in PAPER else "SIMPLIFIED"
+    return MethodOptions(volume=volume, neighbour_damping=damping, restore_momentum=restored)
+
+
+OPTIONS = options_for(PAPER[0])
 
 
 def damper_of(method):
@@ -92,57 +73,80 @@ def damper_of(method):
     return 0.0 if method in PAPER else DAMPER
 
 
+def ball_model(spring, subdivisions, damper=0.0, drop=DROP, free=False):
+    """The ball, its lowest point `drop` [m] above a floor; or `free`, without floor and weight."""
+    points, triangles = shapes.icosphere(subdivisions, RADIUS)
+    builder = ModelBuilder(ambient_pressure=0.0, **({"gravity": (0.0, 0.0, 0.0)} if free else {}))
+    builder.add_membrane(
+        "ball", points + (0.0, 0.0, RADIUS + drop), triangles, point_mass=POINT_MASS, spring_constant=spring,
+        spring_damping=damper, gauge_pressure=at_rest_pressure(points, triangles, MOLES), bounciness=BOUNCINESS,
+    )  # fmt: skip
+    if not free:
+        builder.add_collider("floor", *shapes.grid(20.0 * RADIUS), bounciness=BOUNCINESS)
+    return builder.build()
+
+
 # --- figures 3 and 4 --------------------------------------------------------------------------------------------------
 
 
-def readings(quick=False):
-    """Longest steps [s] of the free ball at k = 1000 by reading of eq. 12 and method, and its stiffest frequency.
+class Nudged:
+    """The free ball at k = 1000, at its equilibrium, disturbed a little."""
 
-    The ball is at its equilibrium, disturbed a little.
-    """
-    subdivisions, seconds = 1 if quick else 2, RING_SECONDS
-    model = ball_model(STIFF, subdivisions, free=True)
-    rest = equilibrium(model)
-    frequency = frequency_at(model, rest)
-    nudge = np.random.default_rng(0).normal(0.0, NUDGE / math.sqrt(3.0), (model.vertex_count, 3))
+    def __init__(self, subdivisions):
+        self.subdivisions = subdivisions
+        self.model = ball_model(STIFF, subdivisions, free=True)
+        self.rest = equilibrium(self.model)
+        self.frequency = frequency_at(self.model, self.rest)  # the stiffest [1/s]
+        size = NUDGE / math.sqrt(3.0)
+        self.nudge = np.random.default_rng(0).normal(0.0, size, (self.model.vertex_count, 3))
 
-    def holds(method, reading, h):
+    def growth(self, method, reading, h, most=np.inf):
+        """How many times as fast its motion ever is with steps of h [s]; a run ends above `most`."""
         constant, along = READINGS[reading]
-        model = ball_model(STIFF, subdivisions, constant(h) if along else 0.0, free=True)
+        model = ball_model(STIFF, self.subdivisions, constant(h) if along else 0.0, free=True)
         batch = max(1, round(0.05 / h))
 
         def solver(model, substep_time):
             return Damped(model, substep_time, method, 0.0 if along else constant(h))
 
         world = World(model, frame_rate=1.0 / (batch * h), substeps=batch, solver=solver, threads=1)
-        state, n = put(world, rest).save(), model.vertex_count
-        state.velocities[:n] = nudge
+        state, n = put(world, self.rest).save(), model.vertex_count
+        state.velocities[:n] = self.nudge
         world.load(state)
 
         def speed():
             state = world.save()
             return reference.relative_speed(state.positions[:n], state.velocities[:n], model.vertex_mass)
 
-        most = GROWN * speed()
-        for _ in range(round(seconds / (batch * h))):
+        first, fastest = speed(), 1.0
+        for _ in range(round(RING_SECONDS / (batch * h))):
             try:
                 world.advance_frame()
             except DivergenceError:
-                return False
-            if not speed() <= most:
-                return False
-        return True
+                return np.inf
+            fastest = max(fastest, speed() / first)
+            if not fastest <= most:
+                return np.inf
+        return fastest
 
-    longest = {
-        (reading, method): longest_step(
-            lambda h, method=method, reading=reading: holds(method, reading, h),
-            LEAST_ANGLE / frequency, LARGEST_ANGLE / frequency,
-        )
-        for reading in READINGS for method in PAPER
-    }  # fmt: skip
+
+def readings(quick=False):
+    """Longest steps [s] of the free ball by reading of eq. 12 and method, and its stiffest frequency [1/s].
+
+    `bounded`: how far Kang's motion grows at most in the last reading, at any step up to the longest that is tried.
+    """
+    ball = Nudged(1 if quick else 2)
+    low, high = LEAST_ANGLE / ball.frequency, LARGEST_ANGLE / ball.frequency
+
+    def longest(method, reading):
+        return longest_step(lambda h: ball.growth(method, reading, h, GROWN) < np.inf, low, high)
+
+    steps = np.geomspace(1.0 / ball.frequency, high, 6 if quick else 16)
     return {
-        "longest": longest, "frequency": frequency, "points": model.vertex_count, "seconds": seconds,
-        "most": LARGEST_ANGLE / frequency, "theory": theory(model, frequency),
+        "longest": {(reading, method): longest(method, reading) for reading in READINGS for method in PAPER},
+        "frequency": ball.frequency, "points": ball.model.vertex_count, "most": high,
+        "bounded": max(ball.growth("IMPLICIT_KANG", list(READINGS)[-1], h) for h in steps),
+        "theory": theory(ball.model, ball.frequency),
     }  # fmt: skip
 
 
@@ -181,29 +185,23 @@ def stiffer(quick=False, angle=1.25):
     frames = round(seconds / (batch * h))
     runs = {}
     for method in METHODS:
-        model = ball_model(SPRINGS[0], subdivisions, damper_of(method))
-        world = World(
-            model, frame_rate=1.0 / (batch * h), substeps=batch, solver=method, threads=1, options=options_for(method)
-        )
+        model, options = ball_model(SPRINGS[0], subdivisions, damper_of(method)), options_for(method)
+        world = World(model, frame_rate=1.0 / (batch * h), substeps=batch, solver=method, threads=1, options=options)
         put(world, rest)
         row = {"height": [], "volume": [], "positions": []}
         for spring in SPRINGS:
-            values = {0: {"spring_constant": spring}}
             try:
                 for _ in range(frames):
-                    world.advance_frame(FrameInput(values=values))
+                    world.advance_frame(FrameInput(values={0: {"spring_constant": spring}}))
                     row["height"].append(float(world.positions(0)[:, 2].mean()))
                     row["volume"].append(world.diagnostics().bodies[0].volume_ratio)
             except DivergenceError:
                 row["error"] = spring
                 break
-            row["positions"].append(world.save().positions[: model.vertex_count].copy())
+            row["positions"].append(world.positions(0))
         runs[method] = row
-    start = model.surfaces.body_triangle_start
-    return {
-        "step": h, "frame_time": batch * h, "frames": frames, "runs": runs,
-        "triangles": model.surfaces.triangles[start[0] : start[1]],
-    }  # fmt: skip
+    triangles = shapes.icosphere(subdivisions, RADIUS)[1]
+    return {"step": h, "frame_time": batch * h, "frames": frames, "runs": runs, "triangles": triangles}
 
 
 # --- figure 5 ---------------------------------------------------------------------------------------------------------
@@ -212,26 +210,18 @@ def stiffer(quick=False, angle=1.25):
 def less_gas(quick=False):
     """Volume, pressure and shape by frame, before and after gas is let out, by method and rule of the volume."""
     switch, last, subdivisions = (60, 120, 1) if quick else (SWITCH_FRAME, LAST_FRAME, 2)
-    cases = [(method, "EXACT") for method in METHODS]
-    cases.append(("IMPLICIT_MESIT", "BOUNDING_BOX"))
     runs = {}
-    for method, rule in cases:
-        model = ball_model(STIFF, subdivisions, damper_of(method), drop=0.01)
-        world = World(
-            model, frame_rate=FRAME_RATE, substeps=SUBSTEPS, solver=method, threads=1,
-            options=options_for(method, volume=rule),
-        )  # fmt: skip
+    for method, rule in [*((method, "EXACT") for method in METHODS), ("IMPLICIT_MESIT", "BOUNDING_BOX")]:
+        model, options = ball_model(STIFF, subdivisions, damper_of(method), drop=0.01), options_for(method, rule)
+        world = World(model, frame_rate=FRAME_RATE, substeps=SUBSTEPS, solver=method, threads=1, options=options)
         row = {"volume_ratio": [], "shape": [], "pressure": []}
-        try:
-            for frame in range(1, last + 1):
-                gas = {0: float(model.gauge_pressure[0]) * FEWER_MOLES / MOLES} if frame == switch else {}
-                world.advance_frame(FrameInput(gauge_pressure=gas))
-                body = world.diagnostics().bodies[0]
-                row["volume_ratio"].append(body.volume_ratio)
-                row["pressure"].append(body.gauge_pressure)
-                row["shape"].append(shape_of(world))
-        except DivergenceError as error:
-            row["error"] = str(error)
+        for frame in range(1, last + 1):
+            gas = {0: float(model.gauge_pressure[0]) * FEWER_MOLES / MOLES} if frame == switch else {}
+            world.advance_frame(FrameInput(gauge_pressure=gas))
+            body = world.diagnostics().bodies[0]
+            row["volume_ratio"].append(body.volume_ratio)
+            row["pressure"].append(body.gauge_pressure)
+            row["shape"].append(shape_of(world))
         runs[method, rule] = row
     return {"switch": switch, "last": last, "points": model.vertex_count, "runs": runs}
 
@@ -240,25 +230,37 @@ def less_gas(quick=False):
 
 
 def clock(quick=False):
-    """Figure 6: steps per second against surface points, k = 200, of the free ball, from the fastest of some steps."""
-    subdivisions = (1, 2, 3) if quick else (1, 2, 3, 4, 5)
-    frames = 10 if quick else 30
+    """Figure 6: steps per second of processor time against surface points, k = 200, of the free ball.
+
+    From the fastest of some steps; the methods take turns. `restored`: with the momentum that the simplified methods
+    lose, at the last mesh.
+    """
     points, found = [], {method: [] for method in METHODS}
-    for count in subdivisions:
+    for count in (1, 2, 3) if quick else (1, 2, 3, 4, 5):
         model = ball_model(SPRINGS[0], count, free=True)
         points.append(model.vertex_count)
-        for method in METHODS:
-            # what a step costs does not depend on its length; this one is stable for all
-            world = World(
-                model, frame_rate=10.0 * FRAME_RATE, substeps=1, solver=method, threads=1, options=options_for(method)
-            )
-            frame_times(world, 5)
-            times, before = [], world.diagnostics().counts.stages
-            for _ in range(frames):
-                times += frame_times(world, 1)
-            steps = world.diagnostics().counts.stages - before if method == "EXPLICIT" else frames
-            found[method].append(steps / frames / min(times))
-    return {"speed": {"points": points, "steps_per_second": found}}
+        rates = step_rates(model, {method: options_for(method) for method in METHODS}, 10 if quick else 40)
+        for method, rate in rates.items():
+            found[method].append(rate)
+    ours = step_rates(model, {method: options_for(method, restored=True) for method in PAPER}, 10 if quick else 40)
+    return {"speed": {"points": points, "steps_per_second": found, "restored": ours}}
+
+
+def step_rates(model, methods, frames):
+    """Steps per second of processor time by method; what one costs does not depend on its length."""
+    worlds, times = {}, {method: [] for method in methods}
+    for method, options in methods.items():
+        worlds[method] = World(
+            model, frame_rate=10.0 * FRAME_RATE, substeps=1, solver=method, threads=1, options=options
+        )  # fmt: skip
+    for frame in range(frames + 5):
+        for method, world in worlds.items():
+            steps, began = world.diagnostics().counts.stages, time.process_time()
+            world.advance_frame()
+            taken = time.process_time() - began
+            steps = world.diagnostics().counts.stages - steps if method == "EXPLICIT" else 1
+            times[method].append(taken / steps if frame >= 5 else np.inf)
+    return {method: 1.0 / min(each) for method, each in times.items()}
 
 
 # --- figure 7 ---------------------------------------------------------------------------------------------------------
@@ -267,74 +269,213 @@ def clock(quick=False):
 def heap_model(subdivisions, columns, rows, layers):
     """Balls in layers above a tray that a layer just fits into side by side, so that all of them must stack."""
     points, triangles = shapes.icosphere(subdivisions, RADIUS)
-    pressure = at_rest_volume(points, triangles)
-    pitch = 2.15 * RADIUS
-    builder = ModelBuilder(ambient_pressure=0.0)
-    rng = np.random.default_rng(7)
-    for layer in range(layers):
-        for column in range(columns):
-            for row in range(rows):
-                place = np.array([column - 0.5 * (columns - 1), row - 0.5 * (rows - 1), layer + 0.6]) * pitch
-                place += rng.uniform(-0.03, 0.03, 3) * RADIUS
-                builder.add_membrane(
-                    f"ball {layer} {column} {row}", points + place, triangles, point_mass=POINT_MASS,
-                    spring_constant=STIFF, gauge_pressure=pressure, bounciness=BOUNCINESS,
-                )  # fmt: skip
+    pressure, pitch = at_rest_pressure(points, triangles, MOLES), 2.15 * RADIUS
+    builder, rng = ModelBuilder(ambient_pressure=0.0), np.random.default_rng(7)
+    for layer, column, row in np.ndindex(layers, columns, rows):
+        place = np.array([column - 0.5 * (columns - 1), row - 0.5 * (rows - 1), layer + 0.6]) * pitch
+        place += rng.uniform(-0.03, 0.03, 3) * RADIUS
+        builder.add_membrane(
+            f"ball {layer} {column} {row}", points + place, triangles, point_mass=POINT_MASS,
+            spring_constant=STIFF, gauge_pressure=pressure, bounciness=BOUNCINESS,
+        )  # fmt: skip
     builder.add_collider("tray", *tray(columns * pitch, rows * pitch, 4.0 * RADIUS), bounciness=BOUNCINESS)
-    return builder.build()
+    return builder.build(), triangles
 
 
 def heap(quick=False):
     """Figure 7: many bodies fall on each other; their height and motion over time, and what is crossed at the end."""
-    model = heap_model(1, 2, 1, 2) if quick else heap_model(2, 3, 6, 2)
-    frames = 30 if quick else 1500
-    start = model.surfaces.body_triangle_start
-    found = {
-        "bodies": model.membrane_count,
-        "faces": int(start[model.membrane_count]),
-        "points": model.vertex_count,
-        "frames": frames,
-        "triangles": model.surfaces.triangles[: start[model.membrane_count]],
-        "runs": {},
-    }
-    n, mass = model.vertex_count, model.vertex_mass
-    for method in METHODS:
-        world = World(
-            model, frame_rate=FRAME_RATE, substeps=SUBSTEPS, solver=method, threads=1, options=options_for(method)
-        )
+    model, triangles = heap_model(1, 2, 1, 2) if quick else heap_model(2, 3, 6, 2)
+    frames, n, mass = 30 if quick else 1500, model.vertex_count, model.vertex_mass
+    runs = {}
+    for method in METHODS[1:]:
+        options = options_for(method)
+        world = World(model, frame_rate=FRAME_RATE, substeps=SUBSTEPS, solver=method, threads=1, options=options)
         row = {
-            "substeps": SUBSTEPS if method in PAPER else world.steps_per_frame,
-            "height": [],
-            "speed": [],
-            "shown": {},
-        }
-        contacts = []
-        try:
-            for frame in range(1, frames + 1):
-                world.advance_frame()
-                state = world.save()
-                row["height"].append(float(mass @ state.positions[:n, 2] / mass.sum()))
-                row["speed"].append(float(np.sqrt(mass @ (state.velocities[:n] ** 2).sum(axis=1) / mass.sum())))
-                contacts.append(world.diagnostics().contact_count)
-                if frame in (1, frames // 50, frames // 3, 2 * frames // 3, frames):
-                    row["shown"][frame] = state.positions[:n].copy()
-        except DivergenceError as error:
-            found["runs"][method] = row | {"error": str(error)}
-            continue
+            "substeps": SUBSTEPS if method in PAPER else world.steps_per_frame, "height": [], "speed": [], "shown": {},
+            "contacts": 0,
+        }  # fmt: skip
+        for frame in range(1, frames + 1):
+            world.advance_frame()
+            state = world.save()
+            row["height"].append(float(mass @ state.positions[:n, 2] / mass.sum()))
+            row["speed"].append(float(np.sqrt(mass @ (state.velocities[:n] ** 2).sum(axis=1) / mass.sum())))
+            row["contacts"] = max(row["contacts"], world.diagnostics().contact_count)
+            if frame in (1, frames // 50, frames // 3, 2 * frames // 3, frames):
+                row["shown"][frame] = [world.positions(body) for body in range(model.membrane_count)]
         world.set_positions(0, world.positions(0))  # looks for crossings anew
         ratios = [body.volume_ratio for body in world.diagnostics().bodies]
-        found["runs"][method] = row | {
-            "contacts": max(contacts),
-            "crossing": world.crossing_triangle_count,
-            "volume_ratio": (min(ratios), max(ratios)),
-        }
-    return found
+        runs[method] = row | {"crossing": world.crossing_triangle_count, "volume_ratio": (min(ratios), max(ratios))}
+    return {"bodies": model.membrane_count, "points": n, "frames": frames, "triangles": triangles, "runs": runs}
 
 
 def run(quick=False):
     """All figures but the one that is timed."""
     return {
-        "springs": SPRINGS, "stiff": STIFF, "moles": (MOLES, FEWER_MOLES), "damper": DAMPER, "point_mass": POINT_MASS,
-        "radius": RADIUS, "readings": readings(quick), "stiffer": stiffer(quick), "less_gas": less_gas(quick),
-        "heap": heap(quick),
+        "readings": readings(quick), "stiffer": stiffer(quick), "less_gas": less_gas(quick), "heap": heap(quick),
     }  # fmt: skip
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def values(data):
+    """What stands in the text."""
+    found, gas, heap = data["readings"], data["less_gas"], data["heap"]
+    speed, last = (
+        data["speed"]["steps_per_second"],
+        {method: run["speed"][-60:] for method, run in heap["runs"].items()},
+    )
+    ratio = {reading: found["longest"][reading, "IMPLICIT_MESIT"] / found["longest"][reading, "EXPLICIT_EULER"]
+             for reading in READINGS}  # fmt: skip
+    rate = {method: speed[method][-1] / speed["EXPLICIT_EULER"][-1] for method in PAPER}
+    restored = data["speed"]["restored"]
+    box, exact = (gas["runs"]["IMPLICIT_MESIT", rule]["pressure"] for rule in ("BOUNDING_BOX", "EXACT"))
+    broken = [NAMES[method] for method, run in data["stiffer"]["runs"].items() if "error" in run]
+    return {
+        "points": str(found["points"]), "frequency": number(found["frequency"]),
+        "bounded": number(found["bounded"], 2), "readings": readings_table(found, ratio),
+        "same_step": f"{ratio['k h']:.2f}", "least": f"{min(ratio.values()):.2f}",
+        "step": number(1e3 * data["stiffer"]["step"]), "broken": " and ".join(broken) or "none of the methods",
+        "gas": gas_table(gas), "box_before": f"{box[gas['switch'] - 2] / exact[gas['switch'] - 2]:.2f}",
+        "box_after": f"{box[-1] / exact[-1]:.2f}", "largest": str(data["speed"]["points"][-1]),
+        "kang_rate": f"{rate['IMPLICIT_KANG']:.2f}", "mesit_rate": f"{rate['IMPLICIT_MESIT']:.2f}",
+        "kang_restored": f"{restored['IMPLICIT_KANG'] / restored['EXPLICIT_EULER']:.2f}",
+        "mesit_restored": f"{restored['IMPLICIT_MESIT'] / restored['EXPLICIT_EULER']:.2f}",
+        "bodies": str(heap["bodies"]), "faces": str(heap["bodies"] * len(heap["triangles"])),
+        "heap_points": str(heap["points"]), "seconds": f"{heap['frames'] / FRAME_RATE:g}",
+        "heap": table(
+            ["solver", "substeps", "most contacts", "crossing", "V/V0 at the end", "speed in the last second [m/s]"],
+            [[NAMES[method], run["substeps"], run["contacts"], run["crossing"],
+              f"{run['volume_ratio'][0]:.2f} to {run['volume_ratio'][1]:.2f}", number(max(last[method]), 2)]
+             for method, run in heap["runs"].items()],
+        ),
+        "shown": ", ".join(str(frame) for frame in heap["runs"]["IMPLICIT_MESIT"]["shown"]),
+    }  # fmt: skip
+
+
+def readings_table(found, ratio):
+    """Longest steps by reading and method."""
+
+    def told(step):
+        if step is None:
+            return "none found"
+        return f"{'≥ ' if step == found['most'] else ''}{number(1e3 * step, 2)}"
+
+    head = ["constant of eq. 12", *(f"{NAMES[method]}: step [ms]" for method in PAPER), "Mesit's step over Euler's"]
+    return table(
+        head,
+        [[reading, *(told(found["longest"][reading, method]) for method in PAPER), f"{ratio[reading]:.2f}"]
+         for reading in READINGS],
+    )  # fmt: skip
+
+
+def gas_table(found):
+    """Means over the last tenth of the frames before and after gas is let out."""
+    tenth, rules, rows = max(1, found["switch"] // 10), {"EXACT": "exact", "BOUNDING_BOX": "bounding box"}, []
+    for (method, rule), run in found["runs"].items():
+        cells = [
+            [np.mean(run[name][end - tenth : end]) for name in ("volume_ratio", "pressure", "shape")]
+            for end in (found["switch"] - 1, found["last"])
+        ]
+        rows.append([NAMES[method], rules[rule], *(f"{number(a)} → {number(b)}" for a, b in zip(*cells, strict=True))])
+    return table(["solver", "volume", "V/V0", "pressure [Pa]", "height / width"], rows)
+
+
+def draw(figures, data):
+    """All figures."""
+    found, stiffer, gas, heap = data["readings"], data["stiffer"], data["less_gas"], data["heap"]
+
+    def steps(axes):
+        for row, reading in enumerate(READINGS):
+            for k, method in enumerate(PAPER):
+                step, place = found["longest"][reading, method], row + 0.26 * (k - 1)
+                angle = 0.0 if step is None else step * found["frequency"]
+                axes.barh(place, angle, height=0.24, color=COLOUR[method])
+                told = f"{NAMES[method]} {f'≥ {angle:.0f}' if step == found['most'] else f'{angle:.2f}'}"
+                axes.annotate(told, (angle, place), (4, 0), textcoords="offset points", va="center", fontsize=9,
+                              color=COLOUR[method])  # fmt: skip
+            axes.plot([found["theory"][reading]] * 2, [row - 0.4, row - 0.12], color="black", linewidth=2.5)
+        axes.set_yticks(range(len(READINGS)), READINGS)
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+        axes.set_xlim(0.0, 7.2)
+        axes.set_xlabel("longest step, h ω")
+        axes.set_ylabel("constant of eq. 12")
+
+    def raised(height, volume):
+        frame = stiffer["frame_time"]
+        for method, run in stiffer["runs"].items():
+            times = frame * np.arange(1, len(run["height"]) + 1)
+            for axes, key in ((height, "height"), (volume, "volume")):
+                axes.plot(times, run[key], color=COLOUR[method], label=NAMES[method])
+                if "error" in run:
+                    axes.plot(times[-1], run[key][-1], "x", color=COLOUR[method], markersize=10, markeredgewidth=2.5)
+        for axes, label in ((height, "height of the middle [m]"), (volume, "V / V0")):
+            for k, spring in enumerate(SPRINGS):
+                at = k * stiffer["frames"] * frame
+                axes.axvline(at, color="black", linewidth=0.5)
+                axes.annotate(f" k = {spring:g}", (at, 0.98), xycoords=("data", "axes fraction"), va="top", fontsize=9)
+            axes.set_xlabel("time [s]")
+            axes.set_ylabel(label)
+        label_lines(height, volume)
+
+    def balls(picture):
+        for row, (method, run) in enumerate(stiffer["runs"].items()):
+            at = np.array([0.0, 0.0, -2.9 * row])
+            picture.label(at + (-1.9, 0.0, 0.8), NAMES[method], 0.45, "RIGHT")
+            for column, spring in enumerate(SPRINGS):
+                if row == 0:
+                    picture.label((3.4 * column, 0.0, 2.5), f"k = {spring:g}", 0.45)
+                if column < len(run["positions"]):
+                    picture.mesh(run["positions"][column] + at + (3.4 * column, 0.0, 0.0), stiffer["triangles"], BLUE)
+                else:
+                    picture.label(at + (3.4 * column, 0.0, 0.8), "disintegrated", 0.35)
+
+    def emptied(volume, shape):
+        frames = range(1, gas["last"] + 1)
+        for k, ((method, rule), run) in enumerate(gas["runs"].items()):
+            if method in ("IMPLICIT_MESIT", "EXPLICIT"):
+                style = {"color": COLOURS[k], "linestyle": "-" if rule == "EXACT" else "--"}
+                label = NAMES[method] + (", box" if rule != "EXACT" else "")
+                volume.plot(frames, run["volume_ratio"], label=label, **style)
+                shape.plot(frames, run["shape"], label=label, **style)
+        volume.set_ylabel("V / V0")
+        shape.set_ylabel("height / width")
+        for axes in (volume, shape):
+            axes.set_xlabel("frame")
+        label_lines(volume, shape)
+
+    def rates(axes):
+        for name, rate in data["speed"]["steps_per_second"].items():
+            axes.loglog(data["speed"]["points"], rate, "o-", color=COLOUR[name], markersize=5, label=NAMES[name])
+        axes.set_xlabel("surface points")
+        axes.set_ylabel("steps per second")
+        label_lines(axes)
+
+    def rest(height, speed):
+        for method, run in heap["runs"].items():
+            times = np.arange(1, len(run["height"]) + 1) / FRAME_RATE
+            height.plot(times, run["height"], color=COLOUR[method], label=NAMES[method])
+            speed.semilogy(times, run["speed"], color=COLOUR[method], label=NAMES[method], linewidth=1)
+        height.set_ylabel("height of all points [m]")
+        speed.set_ylabel("speed [m/s, root mean square]")
+        for axes in (height, speed):
+            axes.set_xlabel("time [s]")
+        label_lines(height, speed)
+
+    def bodies(picture):
+        shown = heap["runs"]["IMPLICIT_MESIT"]["shown"]
+        wide, right = 1.9 * np.ptp(next(iter(shown.values()))[0][:, 0]) * 3.0, picture.axes[:, 0]
+        for place, (frame, positions) in enumerate(shown.items()):
+            shift = wide * (place % 3) * right - 0.95 * wide * (place // 3) * picture.axes[:, 1]
+            for body, x in enumerate(positions):
+                picture.mesh(x + shift, heap["triangles"], (BLUE, ORANGE)[body % 2], smooth=True)
+            picture.label(shift - 0.32 * wide * picture.axes[:, 1], f"frame {frame}", 0.9)
+
+    figures.curves("readings", steps, height=4.6)
+    figures.curves("stiffer", raised, panels=2)
+    figures.bodies("spring_constants", balls, turn=(80.0, 0.0))
+    figures.curves("less_gas", emptied, panels=2)
+    figures.curves("speed", rates)
+    figures.curves("heap", rest, panels=2)
+    figures.bodies("heap_bodies", bodies, turn=(70.0, 20.0))

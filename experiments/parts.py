@@ -1,11 +1,11 @@
-"""Shared by the experiments: energies, survival, and time per frame."""
+"""Shared by the experiments: energies, equilibria, longest steps, shapes."""
 
-import statistics
-import time
 from dataclasses import replace
 
 import numpy as np
+import reference
 from softpressure_ext.core import DivergenceError, World
+from softpressure_ext.core.energy.mechanical import mechanical_energy
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.stability import stable_time, stiffest_frequency
 
@@ -19,21 +19,10 @@ CALMING, CALM_FRAMES = 100.0, 120
 STEP_ACCURACY, CLIMB = 0.01, 1.25
 
 
-class Energy:
-    """Mechanical energy of the membranes of a world [J]: motion, springs, gas and height."""
-
-    def __init__(self, model):
-        self._model = model
-        self._forces = SoftForces(model)
-        self._force = np.zeros((model.unknown_count, 3))
-
-    def __call__(self, world):
-        model, state, n = self._model, world.save(), self._model.vertex_count
-        self._forces.evaluate(state.positions, state.gas, model.rigid.arm, self._force)
-        speed2 = np.einsum("ij,ij->i", state.velocities[:n], state.velocities[:n])
-        motion = 0.5 * model.vertex_mass @ speed2
-        height = -model.vertex_mass @ (state.positions[:n] @ model.gravity)
-        return float(motion + self._forces.elastic_energy + self._forces.gas_energy + height)
+def energy(world):
+    """Mechanical energy of the soft bodies of a world [J]: motion, springs, gas and height."""
+    model, volume = world.model, np.array([body.volume for body in world.diagnostics().bodies])
+    return float(mechanical_energy(model, model.vertex_mass, world.save(), volume)[: model.membrane_count].sum())
 
 
 def equilibrium(model):
@@ -104,7 +93,6 @@ def needed_substeps(model, method):
 
 def survives(world, frames, slack):
     """Whether the world gets through the frames, its energy never more than `slack` [J] above that of the start."""
-    energy = Energy(world.model)
     most = energy(world) + slack
     for _ in range(frames):
         try:
@@ -136,19 +124,9 @@ def fewest_substeps(holds, most=MOST_SUBSTEPS):
     return high
 
 
-def frame_times(world, frames):
-    """Seconds that each of the next frames takes."""
-    times = []
-    for _ in range(frames):
-        began = time.perf_counter()
-        world.advance_frame()
-        times.append(time.perf_counter() - began)
-    return times
-
-
-def median_ms(times):
-    """Median of times [s], in milliseconds."""
-    return 1e3 * statistics.median(times)
+def at_rest_pressure(points, triangles, gas):
+    """Pressure [Pa] of a gas of nRT [J] at the volume of a mesh."""
+    return gas / float(reference.volume(points, triangles))
 
 
 def uv_sphere(stacks, slices, radius, centre=(0.0, 0.0, 0.0)):

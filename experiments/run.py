@@ -1,80 +1,179 @@
-"""The papers' experiments: runs them and writes docs/papers.md with its figures.
+"""The papers' experiments: runs them, writes their figures, and fills their numbers into the page.
 
-    python experiments/run.py [--quick] [--only matyka hold ...] [--assemble] [--output FILE.md]
+    python experiments/run.py [--quick] [--only matyka mesit ...] [--assemble] [--output FILE.md]
 
-`nox -s papers` runs it with what it needs installed. No number on the page is written by hand: all come from the runs.
-`--only` renews some sections and leaves the others as they are; `--assemble` runs nothing and puts the page together
-from the sections that are kept. `--quick` runs the small form that the tests use. Two sections run side by side; what
-is timed runs alone, afterwards. Needs numpy, numba and matplotlib; with `bpy`, bodies are rendered.
+`nox -s papers` runs it with what it needs installed. The page is a text, `experiments/page.md`; `{{mesit.readings}}`
+stands for a number, a list or a table of a section, `{{mesit.SPRINGS}}` for a constant. A section is a module:
+`DEPENDS`, patterns of the files that its numbers depend on; `run(quick)` and `clock(quick)`, what it measures and what
+it times; `values(data)`, what stands in the text; `draw(figures, data)`. docs/papers/sections/NAME.json keeps the
+values, with a digest of each file, so one section can be renewed alone, and `changed_files` tells which ones have to
+be. `--assemble` runs nothing; `--quick` runs the small form that the tests use. Needs numpy, numba and matplotlib; with
+`bpy`, bodies are rendered.
 """
 
 import argparse
+import ast
+import hashlib
 import importlib
-import multiprocessing
+import io
+import json
+import re
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "benchmarks")]
 
-from measure import machine  # noqa: E402  (loads the extension, too)
+from measure import machine, version  # noqa: E402  (loads the extension, too)
 
-report = importlib.import_module("softpressure_ext.experiments.report")
-sections = importlib.import_module("softpressure_ext.experiments.sections")
-
-#: Sections that run at the same time, each on one thread.
-AT_ONCE = 2
+TEXT, PAGE = ROOT / "experiments" / "page.md", ROOT / "docs" / "papers.md"
+#: In the order of the page.
+SECTIONS = ("matyka", "mesit", "martin", "kurmaly", "flattened", "future", "convergence")
 
 
-def timed(function, name, quick):
-    """Data of a part of a section, and how long it took [s]."""
-    began = time.perf_counter()
-    data = function(name, quick)
-    return data, time.perf_counter() - began
+def module(name):
+    """A section."""
+    return importlib.import_module(f"softpressure_ext.experiments.{name}")
 
 
-def gather(names, quick):
-    """Data and run time [s] of each section, one after another as they are whole."""
-    before = sections.kept(sections.PAGE)
-    longest_first = sorted(names, key=lambda name: -before.get(name, {"seconds": 0.0})["seconds"])
-    found = {}
-    with ProcessPoolExecutor(AT_ONCE, multiprocessing.get_context("spawn")) as pool:
-        running = {pool.submit(timed, sections.run, name, quick): name for name in longest_first}
-        for future in as_completed(running):
-            found[running[future]] = future.result()
-            print(f"{running[future]}: {future.result()[1]:.0f} s", file=sys.stderr, flush=True)
-    for name in names:
-        data, seconds = timed(sections.clock, name, quick)
-        print(f"{name}, timed alone: {seconds:.0f} s", file=sys.stderr, flush=True)
-        yield name, found[name][0] | data, found[name][1] + seconds
+def measured(name, quick):
+    """What a section measures."""
+    parts = [getattr(module(name), part, None) for part in ("run", "clock")]
+    return {key: value for part in parts if part is not None for key, value in part(quick).items()}
 
 
-def write_section(page, name, data, seconds, quick):
-    """Write the figures of a section and keep it."""
-    writer, blocks = sections.writer(name), report.Page(page.with_suffix(""))
-    blocks.heading(writer.HEADING)
-    writer.add(blocks, data)
+def renew(page, name, data, seconds, quick):
+    """Write the figures of a section and keep its values."""
+    figures = importlib.import_module("softpressure_ext.experiments.figures")
+    module(name).draw(figures.Figures(page.with_suffix("")), data)
     section = {
-        "version": sections.version(), "machine": machine(), "seconds": round(seconds), "quick": quick,
-        "files": sections.depends(name), "claims": [claim._asdict() for claim in writer.claims(data)],
-        "blocks": blocks.blocks,
+        "version": version(), "machine": machine(), "seconds": round(seconds), "quick": quick, "files": depends(name),
+        "values": module(name).values(data),
     }  # fmt: skip
-    sections.keep(page, name, section)
+    path = kept_path(page, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(section, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def kept_path(page, name):
+    """Where a section of a page is kept."""
+    return page.with_suffix("") / "sections" / f"{name}.json"
+
+
+def kept(page):
+    """All sections that a page has, by name, in its order."""
+    paths = {name: kept_path(page, name) for name in SECTIONS}
+    return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in paths.items() if path.exists()}
+
+
+def filled(page):
+    """The text with the values of the sections that a page has; figures get their captions.
+
+    Raises `KeyError` for a value that no section has.
+    """
+    sections = kept(page)
+
+    def value(slot):
+        name, _, key = slot[1].partition(".")
+        if name == "made":
+            return made(sections)
+        return constant(name, key) if key[0].isupper() else sections[name]["values"][key]
+
+    text = re.sub(r"\{\{([\w.]+)\}\}", value, TEXT.read_text(encoding="utf-8"))
+    return re.sub(r"^(!\[(.+)\]\(papers/\w+\.png\))$", r"\1\n\n*\2*", text, flags=re.MULTILINE)
+
+
+def constant(name, key):
+    """A constant of a section as text: a number or several of them, or one of a scene, as in BALL.radius."""
+    value = module(name)
+    for part in key.split("."):
+        value = getattr(value, part)
+    return ", ".join(f"{each:g}" for each in (value if isinstance(value, tuple) else (value,)))
+
+
+def made(sections):
+    """The table of how each section was made."""
+    from .figures import table
+
+    rows = []
+    for name, section in sections.items():
+        own = section["machine"]
+        told = f"{own['processor']}, {own['cores']} cores, {own['system']}; Python {own['python']}"
+        told += f", numpy {own['numpy']}, numba {own['numba']}"
+        code = [section["version"], f"`{digest(section['files'])}`"]
+        time = f"{section['seconds']} s{' (quick form)' if section['quick'] else ''}"
+        rows.append([f"`{name}`", *code, time, told, own.get("load_at_start", "unknown")])
+    return table(["section", "version", "digest", "run time", "machine", "load at its end"], rows)
+
+
+def assemble(page):
+    """Write the page, and delete the pictures that it does not show."""
+    text = filled(page)
+    page.write_text(text, encoding="utf-8")
+    for picture in page.with_suffix("").glob("*.png"):
+        if f"(papers/{picture.name})" not in text:
+            picture.unlink()
+
+
+def depends(name):
+    """Digest of each file that a section depends on, by its path from the root; its own and `parts` among them."""
+    return digests((f"experiments/{name}.py", "experiments/parts.py", *module(name).DEPENDS))
+
+
+def digests(patterns):
+    """Digest of each file that matches a pattern; a pattern without a file is an error."""
+    found = {}
+    for pattern in patterns:
+        files = sorted(ROOT.glob(pattern))
+        if not files:
+            raise FileNotFoundError(f"no file matches {pattern}: mend DEPENDS of the section.")
+        for path in files:
+            code = code_of(path).encode("utf-8")
+            found[path.relative_to(ROOT).as_posix()] = hashlib.sha256(code).hexdigest()[:8]
+    return dict(sorted(found.items()))
+
+
+def digest(files):
+    """One digest of the digests of a section's files."""
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode("utf-8")).hexdigest()[:12]
+
+
+def code_of(path):
+    """A Python file without docstrings, comments and blank lines: what changes these changes no result."""
+    source = path.read_text(encoding="utf-8")
+    lines = source.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            text = node.body[0]
+            lines[text.lineno - 1 : text.end_lineno] = [""] * (text.end_lineno - text.lineno + 1)
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def changed_files(name, section):
+    """Files that a section depends on and that are not as they were when it was kept."""
+    now, then = depends(name), section["files"]
+    return sorted(path for path in now.keys() | then.keys() if now.get(path) != then.get(path))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small scenes and few frames")
-    parser.add_argument("--only", nargs="+", default=list(sections.SECTIONS), choices=sections.SECTIONS)
+    parser.add_argument("--only", nargs="+", default=list(SECTIONS), choices=SECTIONS)
     parser.add_argument("--assemble", action="store_true", help="run nothing")
-    parser.add_argument("--output", type=Path, default=sections.PAGE)
+    parser.add_argument("--output", type=Path, default=PAGE)
     options = parser.parse_args()
-    if not options.assemble:
-        for name, data, seconds in gather(options.only, options.quick):
-            write_section(options.output, name, data, seconds, options.quick)
-    importlib.import_module("softpressure_ext.experiments.pages.whole").write(options.output)
+    for name in () if options.assemble else options.only:
+        began = time.perf_counter()
+        data, seconds = measured(name, options.quick), time.perf_counter() - began
+        renew(options.output, name, data, seconds, options.quick)
+        print(f"{name}: {seconds:.0f} s", file=sys.stderr, flush=True)
+    importlib.import_module("softpressure_ext.experiments.run").assemble(options.output)
 
 
 if __name__ == "__main__":

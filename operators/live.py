@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import EnumProperty, IntProperty
+from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 #: How often panels and the status bar are renewed [s]; viewports are with every frame.
 _TELL_EVERY = 0.25
 _HINTS = (
-    "Drag a body: move, throw  |  Ctrl Click: poke  |  Enter: keep as shape key  |  Shift Enter: keep as start  |  "
-    "Esc: back to the start"
+    "Drag a body: move, throw  |  Ctrl Click: poke  |  Page Up, Page Down: pressure  |  Enter: keep as shape key  |  "
+    "Shift Enter: keep as start  |  Esc: back to the start"
 )
+#: What the keys multiply the pressure or amount of gas by: up, down.
+_PUMPS = {"PAGE_UP": 1.1, "PAGE_DOWN": 1.0 / 1.1}
 _KEEP = [
     ("NOTHING", "Nothing", "Back to the start"),
     ("SHAPE_KEY", "Shape Key", "Add the pose to each soft body as a shape key of value 0"),
@@ -36,7 +38,8 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
     bl_label = "Live"
     bl_description = (
         "Play without the timeline and its cache. Drag bodies with the mouse, Ctrl Click pokes them, and settings act "
-        "at once. Esc returns to the start; Enter keeps the pose as a shape key, Shift Enter as the new start"
+        "at once; Page Up and Page Down change the pressure. Esc returns to the start; Enter keeps the pose as a shape "
+        "key, Shift Enter as the new start"
     )
     bl_options = {"UNDO"}
 
@@ -45,6 +48,12 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
     )
     frames: IntProperty(  # type: ignore[valid-type]
         name="Frames", description="How many frames a script plays, 30 per second", default=30, min=0
+    )
+
+    acts: StringProperty(  # type: ignore[valid-type]
+        name="Acts",
+        description="What a script does while it plays, each with its frame: 10 grab Ball 0 0 1; 20 move 0 0 3; "
+        "30 release; 40 poke Ball 1 0 0; 50 set Ball.gauge_pressure 3000",
     )
 
     lets_go_on = True
@@ -72,17 +81,23 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Some frames at once, for scripts; then keep the pose."""
-        from ..softpressure import beside, live
+        from ..softpressure import beside, live, live_acts
 
         jobs.end()
-        playing = live.Live(context.scene)
+        playing, rate = live.Live(context.scene), 0.0
         try:
+            acts = live_acts.parse(self.acts)
             for _ in jobs.whole(playing.begin(beside.at_once)):
                 pass
-            for _ in range(self.frames):
+            began = time.perf_counter()
+            for frame in range(1, self.frames + 1):
+                while acts and acts[0].frame <= frame:
+                    live_acts.perform(playing, acts.pop(0))
                 for _ in jobs.whole(playing.step()):
                     pass
-            return self._kept(playing, self.keep)
+                rate = frame / (time.perf_counter() - began)
+            session.of(context.scene).live_rate = rate
+            return self._kept(playing, self.keep, rate)
         except Exception as error:
             return self._fail(error)
         finally:
@@ -100,6 +115,9 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
             found = self._kept(self._live, "START" if event.shift else "SHAPE_KEY")
             self.cancel(context)
             return found
+        if event.type in _PUMPS and event.value == "PRESS" and _viewport_at(context, event) is not None:
+            self._pump(context, _PUMPS[event.type])
+            return {"RUNNING_MODAL"}
         if self._is_dragging and event.type == "LEFTMOUSE" and event.value == "RELEASE":
             self._live.release()
             self._is_dragging = False
@@ -153,19 +171,28 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
         self._is_dragging = grabbed is not None
         return self._is_dragging
 
+    def _pump(self, context: Context, factor: float) -> None:
+        """Change the pressure of the body that is held, else of the active one, else of all."""
+        from ..softpressure import live_acts
+
+        told = live_acts.pump(live_acts.pumped(self._live, context.object), factor)
+        if told:
+            context.workspace.status_text_set(told)
+            self._told = time.monotonic() + _TELL_EVERY  # so that it can be read
+
     def _drag(self, event: bpy.types.Event) -> None:
         """Move the hand in the plane through what it grabbed that faces the view."""
         place = event.mouse_x - self._region.x, event.mouse_y - self._region.y
         self._live.drag(view3d_utils.region_2d_to_location_3d(self._region, self._view, place, self._grabbed)[:])
 
-    def _kept(self, playing: "Live", keep: str) -> set[Any]:
-        """End live play and keep its last pose."""
+    def _kept(self, playing: "Live", keep: str, rate: float = 0.0) -> set[Any]:
+        """End live play and keep its last pose; `rate`: frames per second, 0 where nobody counts."""
         notes, refusals = playing.keep(keep)
-        return finish(self, notes or [_done_text(playing)], refusals)
+        return finish(self, notes or [_done_text(playing, rate)], refusals)
 
 
-def _done_text(playing: "Live") -> str:
-    return f"Played {playing.frame} frames live"
+def _done_text(playing: "Live", rate: float = 0.0) -> str:
+    return f"Played {playing.frame} frames live" + (f", {rate:.3g} per second" if rate > 0.0 else "")
 
 
 def _viewport_at(context: Context, event: bpy.types.Event) -> bpy.types.Area | None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import bpy
 from bl_operators.presets import AddPresetBase
-from bpy.props import StringProperty
+from bpy.props import EnumProperty, StringProperty
 
-from ..softpressure import materials
+from ..softpressure import materials, paper_setups, session
 from ..softpressure.blender_types import Context
-from .reports import report
+from .reports import finish, report
 
 #: The panel that shows them.
 _MENU = "SOFTPRESSURE_PT_presets"
@@ -84,4 +84,30 @@ class SOFTPRESSURE_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ig
         return _is_soft(cls, context)
 
 
-CLASSES = (SOFTPRESSURE_OT_apply_preset, SOFTPRESSURE_OT_preset_add)
+class SOFTPRESSURE_OT_set_up_as(bpy.types.Operator):
+    """Set up the scene and its bodies as one of the five texts has them."""
+
+    bl_idname = "softpressure.set_up_as"
+    bl_label = "Set Up as in"
+    bl_description = (
+        "Method, options and quantities of one of the texts: selected meshes become soft bodies as it has them, all "
+        "soft bodies of the scene where no mesh is selected"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    text: EnumProperty(  # type: ignore[valid-type]
+        name="Text",
+        description="Which text",
+        items=[(name, setup.label, setup.about) for name, setup in paper_setups.SETUPS.items()],
+    )
+
+    def execute(self, context: Context) -> set[Any]:
+        """Set up; says what was done and why not the rest."""
+        chosen = [obj for obj in context.selected_objects if obj.type == "MESH"]
+        chosen = [obj for obj in chosen if obj.softpressure.kind in {"NONE", "SOFT"}]
+        return finish(
+            self, *paper_setups.apply(context.scene, self.text, chosen or session.objects(context.scene, "SOFT"))
+        )  # fmt: skip
+
+
+CLASSES = (SOFTPRESSURE_OT_apply_preset, SOFTPRESSURE_OT_preset_add, SOFTPRESSURE_OT_set_up_as)

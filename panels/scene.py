@@ -163,6 +163,7 @@ class Method:
         layout = self.layout
         scene = context.scene
         settings = scene.softpressure
+        layout.operator_menu_enum("softpressure.set_up_as", "text", icon="PRESET")
         layout.use_property_split = True
         for parameter in parameters.groups(parameters.SCENE)["METHOD"]:
             is_refused = _is_refused(parameter, settings)

@@ -50,7 +50,8 @@ class Overlay:
         row.enabled = settings.overlay_colour != "NONE"
         row.prop(settings, "overlay_limit", text="Limit" if settings.overlay_limit else "Limit (auto)")
         column = layout.column(heading="Show")
-        for name in ("overlay_pins", "overlay_attachments", "overlay_hoses", "overlay_mesh", "overlay_thickness"):
+        names = ("pins", "attachments", "hoses", "particles", "mesh", "thickness")
+        for name in (f"overlay_{each}" for each in names):
             column.prop(settings, name)
 
 

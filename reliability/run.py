@@ -18,10 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / name) for name in ("tests/support", "benchmarks", "tools")]
 
-from measure import machine  # noqa: E402  (loads the extension, too)
+from measure import machine, version  # noqa: E402  (loads the extension, too)
 
-report = importlib.import_module("softpressure_ext.experiments.report")
-sections = importlib.import_module("softpressure_ext.experiments.sections")
+report = importlib.import_module("softpressure_ext.benchmarks.report")
 
 PAGE = ROOT / "docs" / "reliability.md"
 #: In the order of the page.
@@ -47,7 +46,7 @@ def measure(page, name, count):
     line.add(blocks, data)
     row = [line.HEADING, line.ASKED, data["tried"], line.found(data)]
     kept = {
-        "version": sections.version(), "machine": machine(), "seconds": round(time.perf_counter() - began), "row": row,
+        "version": version(), "machine": machine(), "seconds": round(time.perf_counter() - began), "row": row,
         "data": data, "blocks": blocks.blocks,
     }  # fmt: skip
     path = kept_path(page, name)

@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import Handle, Pull, SoftPressureError, World
+from ..core import Handle, ParameterError, Pull, SoftPressureError, World
 from ..core.cache import FrameCache
 from ..core.transfer import transferred
 from . import (
@@ -167,7 +167,7 @@ class Live:
     def end(self) -> None:
         """Show what was shown before."""
         here = session.of(self.scene)
-        here.live, here.is_filling = None, False
+        here.live, here.live_particles, here.is_filling = None, None, False
         for obj in session.objects(self.scene, "SOFT"):
             key, kept = mesh_io.live_key(obj), self._keys.get(obj.session_uid)
             if key is not None and kept is not None and len(kept) == len(key.points) and obj.mode != "EDIT":
@@ -204,6 +204,30 @@ class Live:
             return None
         self._hold = Hold(found[0], found[1], found[1])
         return self._in_units(found[1])
+
+    def grab_body(self, name: str, place: ArrayLike) -> None:
+        """Hold a body at its point nearest to a place [Blender units]; raises `ParameterError` if there is no such."""
+        world, start, body = self._body(name)
+        at = np.asarray(place, dtype=float) * start.metres
+        points = world.positions(body) if body < len(start.bodies) else world.rigid_positions(body - len(start.bodies))
+        nearest = points[int(np.argmin(((points - at) ** 2).sum(axis=1)))]
+        self._hold = Hold(body, nearest, nearest)
+
+    def poke_body(self, name: str, direction: ArrayLike) -> None:
+        """Push a body through its middle in the next frame; raises `ParameterError` if there is no such."""
+        world, start, body = self._body(name)
+        points = world.positions(body) if body < len(start.bodies) else world.rigid_positions(body - len(start.bodies))
+        along = np.asarray(direction, dtype=float)
+        along = along / np.linalg.norm(along)
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        hit = points[int(np.argmin(points @ along + np.linalg.norm(np.cross(points - middle, along), axis=1)))]
+        self._pokes.append((body, hit, along))
+
+    def _body(self, name: str) -> tuple[World, capture.Start, int]:
+        world, start = self.world, self._start
+        if world is None or start is None or name not in world.model.body_names[: world.model.moving_count]:
+            raise ParameterError(f"live play: there is no moving body {name!r}. Give the name of its object.")
+        return world, start, world.model.body_names.index(name)
 
     def drag(self, place: ArrayLike) -> None:
         """Move the mouse's end of the spring to a place [Blender units]."""
@@ -316,6 +340,7 @@ class Live:
         frame = FrameCache(self.frame, names, counts, holds_forces=forces is not None)
         frame.append(self.frame, positions, transforms, forces)
         here.live = frame, start.uids(), rows
+        here.live_particles = self._in_units(world.particle_places())
         playback.show(self.scene)
 
     def _measure(self, world: World, start: capture.Start) -> tuple[FloatArray | None, list[Any] | None]:

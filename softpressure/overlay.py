@@ -207,6 +207,16 @@ def simulated(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Fl
     return here.start.in_units(positions)[np.unique(sides, axis=0).ravel()].astype(np.float32)
 
 
+def particles(scene: bpy.types.Scene) -> Float32Array:
+    """Feature particles in the frame that is shown [Blender units], shape (n, 3): of live play, or the last frame."""
+    here = session.of(scene)
+    if here.live_particles is not None:
+        return here.live_particles.astype(np.float32)
+    if here.world is None or here.cache is None or scene_time(scene) != here.cache.last_frame:
+        return np.zeros((0, 3), np.float32)
+    return (here.world.particle_places() / units.metres_per_unit(scene)).astype(np.float32)
+
+
 def link(shape: Shape, glued: IntArray, target: bpy.types.Object) -> Float32Array:
     """A line from the middle of glued vertices to the middle of the object they are glued to, shape (2, 3)."""
     return np.array([shape.points[glued].mean(axis=0), _middle(target)], np.float32)

@@ -19,14 +19,15 @@ from .view_properties import Overlay, redraw
 if TYPE_CHECKING:
     from . import overlay
 
-#: Colours of marks (sRGB): pins, goals, attachments, hoses, shell, simulated mesh. They differ in lightness.
-_PIN, _GOAL, _GLUE, _HOSE, _SHELL, _MESH = (
+#: Colours of marks (sRGB): pins, goals, attachments, hoses, shell, simulated mesh, particles. They differ in lightness.
+_PIN, _GOAL, _GLUE, _HOSE, _SHELL, _MESH, _PARTICLE = (
     (1.0, 0.85, 0.1, 1.0),
     (0.2, 0.75, 1.0, 1.0),
     (0.95, 0.3, 0.05, 1.0),
     (0.3, 0.9, 0.55, 1.0),
     (0.75, 0.55, 1.0, 0.8),
     (0.05, 0.1, 0.3, 1.0),
+    (1.0, 1.0, 1.0, 1.0),
 )
 #: Opacity of a hose whose valve is closed.
 _CLOSED = 0.35
@@ -123,6 +124,10 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
             _add_points(found, shape, pulled, "Goals", _GOAL)
         if settings.overlay_attachments and _add_points(found, shape, glued, "Attachments", _GLUE):
             _add_lines(found, shape.uid, overlay.link(shape, glued, obj.softpressure.attach_to), _GLUE, _LINE)
+    if settings.overlay_particles and len(places := overlay.particles(scene)):
+        found.marks.append(("Particles", _PARTICLE))
+        batch = drawing.points_batch(places)
+        found.layers.append(Layer(0, None, drawing.draw_points, (batch, _PARTICLE), 1.5 * _POINT))
     for hose in hoses.of_scene(scene) if settings.overlay_hoses else ():
         lines = overlay.tube(hose, depsgraph)
         if len(lines):

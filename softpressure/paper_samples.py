@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from . import paper_setups
 from . import sample_parts as parts
 from .sample_animal import cat_mesh
 
@@ -15,7 +16,7 @@ COLD = 0.12027
 def matyka_loop(scene: bpy.types.Scene) -> None:
     """A flat ball blows up in its box and falls once it has its pressure (Matyka 2004, 5 and 5.1)."""
     parts.start(scene, 120)
-    _method(scene, "EXPLICIT_EULER", 60, ambient_pressure=0.0, ramp_time=1.0)
+    paper_setups.set_scene(scene, "MATYKA")
     _box(1.0, 0.5)
     for name, colour, x, z, speed in (("Ball", parts.CORAL, -0.25, 1.25, 1.2), ("Ball 2", parts.TEAL, 0.35, 0.6, 0.0)):
         ball = parts.add_flat(name, parts.circle_mesh(name, 40, 0.28), colour, (x, 0.0, z), 0.3)
@@ -28,13 +29,11 @@ def matyka_loop(scene: bpy.types.Scene) -> None:
 
 
 def kurmaly_truss(scene: bpy.types.Scene) -> None:
-    """Trusses with particles and a pressure body fall on blocks (Kurmaly and Wu 2021, 3, 4, 5.1)."""
+    """Trusses with particles and a pressure body fall and are reflected at the ground (Kurmaly and Wu 2021, 3 to 5)."""
     parts.start(scene, 120)
-    _method(scene, "RK4", 60, ambient_pressure=0.0)
-    floor = [(-2.2, -0.15), (2.4, -0.15), (2.4, 0.4), (2.1, 0.4), (2.1, 0.0), (-2.2, 0.0)]
-    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 1.6, 1), parts.STONE, friction=0.5, bounciness=0.5)
-    block = parts.rounded([(-1.5, 0.0), (-0.9, 0.0), (-0.9, 0.35), (-1.5, 0.35)], 0.05)
-    parts.add_obstacle("Block", parts.profile_mesh("Block", block, 1.2, 1), parts.SLATE, friction=0.5, bounciness=0.5)
+    paper_setups.set_scene(scene, "KURMALY")
+    floor = [(-3.6, -0.15), (3.6, -0.15), (3.6, 0.0), (-3.6, 0.0)]
+    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 1.6, 1), parts.STONE)
     trusses = (("Truss", parts.AMBER, -1.0, 1.9, -4.0), ("Truss 2", parts.SKY, 0.35, 1.2, -12.0))
     for name, colour, x, z, speed in trusses:
         sheet = parts.add_flat(name, parts.sheet_mesh(name, 8, 0.9), colour, (x, 0.0, z), 0.3)
@@ -47,7 +46,7 @@ def kurmaly_truss(scene: bpy.types.Scene) -> None:
         "Pressure body", parts.circle_mesh("Pressure body", 32, 0.4), parts.CORAL, (1.5, 0.0, 1.6), 0.3
     )
     parts.add_body(
-        ball, "SOFT", body_type="LOOP", depth=0.3, velocity=(-1.5, 0.0, -2.0), gas_by="AMOUNT", gas_amount=200.0,
+        ball, "SOFT", body_type="LOOP", depth=0.3, velocity=(-0.2, 0.0, -2.0), gas_by="AMOUNT", gas_amount=200.0,
         temperature=COLD, stiffness_by="SPRING", spring_constant=10_000.0, bend_modulus=0.0, mass_by="POINTS",
         point_mass=0.05, damping=2.0, bounciness=0.5,
     )  # fmt: skip
@@ -55,30 +54,27 @@ def kurmaly_truss(scene: bpy.types.Scene) -> None:
 
 
 def martin_cat(scene: bpy.types.Scene) -> None:
-    """A cat and a ball of it, with pressure by valence and damping per step (Martin 2009, 3.1, 3.2, 6.5)."""
-    parts.start(scene, 120)
-    _method(scene, "RK4_MARTIN", 40, ambient_pressure=0.0, pressure_spread="VALENCE", use_step_damping=True)
-    scene.softpressure.stiffest_spring = 2_000.0
-    floor = [(-1.8, -0.15), (2.4, -0.15), (2.4, 0.0), (-1.8, 0.0)]
-    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 3.6, 1), parts.STONE, friction=0.8, bounciness=0.3)
-    cat = parts.add_object("Cat", cat_mesh("Cat", 1.6), parts.AMBER, roughness=0.45)
-    cat.location, cat.rotation_euler = (-0.2, 0.1, 0.35), (0.0, 0.0, -0.75)
+    """A cat, a ball of wool and a rigid cube, all as in the text: one step of 1/60 s per frame (Martin 2009, 6.5)."""
+    parts.start(scene, 240)
+    paper_setups.set_scene(scene, "MARTIN")
+    floor = [(-3.4, -0.2), (4.4, -0.2), (4.4, 0.0), (-3.4, 0.0)]
+    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 5.6, 1), parts.STONE, friction=0.8, bounciness=0.3)
+    cat = parts.add_object("Cat", cat_mesh("Cat", 2.6, cell=0.11), parts.AMBER, roughness=0.45)
+    cat.location, cat.rotation_euler = (-0.8, 0.1, 0.1), (0.0, 0.0, -0.75)
     bpy.context.view_layer.update()
-    springs: dict[str, Any] = {"stiffness_by": "SPRING", "spring_constant": 150.0, "bend_modulus": 0.0}
-    points: dict[str, Any] = {"mass_by": "POINTS", "point_mass": 0.004, "damping": 0.0, "bounciness": 0.4}
-    parts.add_body(cat, "SOFT", gas_by="AMOUNT", gas_amount=100.0, temperature=COLD, **springs, **points)
+    skin: dict[str, Any] = dict(paper_setups.SETUPS["MARTIN"].body) | {"gas_by": "AMOUNT", "temperature": 1.0}
+    parts.add_body(cat, "SOFT", **skin, gas_amount=30.0)
     parts.smooth(cat)
-    parts.add_ball(
-        "Ball of wool", parts.ROSE, 0.42, (0.4, 0.0, 2.55), gas_by="AMOUNT", gas_amount=60.0, temperature=COLD,
-        **springs, **points,
-    )  # fmt: skip
-    parts.set_stage(scene, (2.6, -5.8, 2.5), (0.2, 0.0, 1.2), 40.0)
+    parts.add_ball("Ball of wool", parts.ROSE, 0.7, (1.5, -0.4, 2.3), subdivisions=2, **skin, gas_amount=12.0)
+    cube = parts.profile_mesh("Cube", [(-0.36, 0.0), (0.36, 0.0), (0.36, 0.72), (-0.36, 0.72)], 0.72, 1)
+    parts.add_solid("Cube", cube, parts.SKY, (1.6, -0.3, 0.3), mass=2.0, friction=0.5, bounciness=0.3)
+    parts.set_stage(scene, (3.4, -9.6, 3.9), (0.2, 0.0, 1.35), 40.0)
 
 
 def mesit_heap(scene: bpy.types.Scene) -> None:
     """Twelve balls fall into a tray; springs of 1 000 N/m, points of 0.1 kg, 700 mol each (Mesit 2007, V, figure 7)."""
     parts.start(scene, 120)
-    _method(scene, "IMPLICIT_MESIT", 60, ambient_pressure=0.0)
+    paper_setups.set_scene(scene, "MESIT")
     inner = 3.4
     _box(inner, 2.0 * inner, wall=0.25, high=2.2)
     side = [(-inner - 0.25, -0.25), (inner + 0.25, -0.25), (inner + 0.25, 2.2), (-inner - 0.25, 2.2)]
@@ -88,11 +84,11 @@ def mesit_heap(scene: bpy.types.Scene) -> None:
     for number in range(12):
         layer, place = divmod(number, 4)
         angle = 0.5 * math.pi * (place + 0.5) + 0.4 * layer
-        where = (1.75 * math.cos(angle), 1.75 * math.sin(angle), 1.4 + 2.4 * layer)
+        where = (1.75 * math.cos(angle), 1.75 * math.sin(angle), 1.15 + 2.2 * layer)
         parts.add_ball(
-            f"Ball {number + 1}", parts.COLOURS[number % 8], 1.0, where, subdivisions=3, gas_by="AMOUNT",
-            gas_amount=700.0, temperature=COLD, drawn_shape="SLACK", stiffness_by="SPRING", spring_constant=1_000.0,
-            bend_modulus=0.0, mass_by="POINTS", point_mass=0.1, damping=2.0, bounciness=0.5,
+            f"Ball {number + 1}", parts.COLOURS[number % 8], 1.0, where, subdivisions=3, simulation_mesh="DRAWN",
+            gas_by="AMOUNT", gas_amount=700.0, temperature=COLD, drawn_shape="SLACK", stiffness_by="SPRING",
+            spring_constant=1_000.0, bend_modulus=0.0, mass_by="POINTS", point_mass=0.1, damping=2.0, bounciness=0.5,
         )  # fmt: skip
     parts.set_stage(scene, (8.4, -18.5, 11.2), (0.0, 0.0, 2.25), 42.0)
 
@@ -100,7 +96,7 @@ def mesit_heap(scene: bpy.types.Scene) -> None:
 def xpbd_unbreakable(scene: bpy.types.Scene) -> None:
     """Solid balls are pressed flat and come back (Macklin et al. 2016; "XPBD soft bodies": unbreakable)."""
     parts.start(scene, 144)
-    _method(scene, "XPBD", 20)
+    paper_setups.set_scene(scene, "XPBD")
     plate = parts.rounded([(-1.9, -0.15), (1.9, -0.15), (1.9, 0.15), (-1.9, 0.15)], 0.04)
     for name, colour, z in (("Anvil", parts.STONE, -0.15), ("Press", parts.SLATE, 1.5)):
         mesh = parts.profile_mesh(name, plate, 1.4, 7)
@@ -113,13 +109,6 @@ def xpbd_unbreakable(scene: bpy.types.Scene) -> None:
             poisson_ratio=0.4, damping=10.0, friction=0.8, bounciness=0.2,
         )  # fmt: skip
     parts.set_stage(scene, (1.4, -6.4, 1.5), (0.0, 0.0, 0.72), 44.0)
-
-
-def _method(scene: bpy.types.Scene, solver: str, substeps: int, **settings: float | str | bool) -> None:
-    """A method with its options."""
-    scene.softpressure.solver, scene.softpressure.substeps = solver, substeps
-    for name, value in settings.items():
-        setattr(scene.softpressure, name, value)
 
 
 def _box(inner: float, width: float, wall: float = 0.1, high: float = 1.6) -> None:

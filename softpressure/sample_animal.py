@@ -1,13 +1,16 @@
 """Surfaces of smooth unions of tapered limbs, by naive surface nets (Gibson 1998); of them a sitting cat."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .blender_types import Mesh
-from .mesh_io import FloatArray, IntArray
-from .sample_parts import Point, make_mesh
+from ..core.model import FloatArray, IntArray
 
+if TYPE_CHECKING:
+    from .blender_types import Mesh
+
+Point = tuple[float, float, float]
 #: Start, end [m], and radius at both [m].
 Limb = tuple[Point, Point, float, float]
 #: A cat that looks along +x, 1 m high to its ears.
@@ -31,11 +34,19 @@ LIMBS: tuple[Limb, ...] = (
 BLEND = 0.035
 
 
-def cat_mesh(name: str, height: float, cell: float = 0.055) -> Mesh:
-    """A closed cat of quads and triangles, standing on z = 0; `height` [m], `cell` for a cat 1 m high [m]."""
+def cat(height: float, cell: float = 0.055) -> tuple[FloatArray, IntArray]:
+    """Vertices [m] and quads of a closed cat that stands on z = 0; `height` [m], `cell` for a cat 1 m high [m]."""
     points, quads = surface_net(LIMBS, cell)
     points -= (0.0, 0.0, float(points[:, 2].min()))
-    return make_mesh(name, points * (height / float(points[:, 2].max())), quads.tolist())
+    return points * (height / float(points[:, 2].max())), quads
+
+
+def cat_mesh(name: str, height: float, cell: float = 0.055) -> "Mesh":
+    """The cat as a mesh of Blender."""
+    from .sample_parts import make_mesh
+
+    points, quads = cat(height, cell)
+    return make_mesh(name, points, quads.tolist())
 
 
 def distance(limbs: Sequence[Limb], points: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..core.parameters import SCENE, of_body
 from . import actions
 from .blender_types import DataBlock, Mesh
 from .mesh_io import FloatArray
@@ -28,16 +29,6 @@ STONE: Colour = (0.70, 0.68, 0.65)
 SLATE: Colour = (0.35, 0.40, 0.48)
 WICKER: Colour = (0.55, 0.33, 0.14)
 GLASS: Colour = (0.80, 0.90, 1.00)
-#: Settings of a scene that samples change.
-_CHOSEN = {
-    "solver",
-    "substeps",
-    "ambient_pressure",
-    "ramp_time",
-    "pressure_spread",
-    "use_step_damping",
-    "stiffest_spring",
-}
 #: Eight that can be told apart.
 COLOURS = (CORAL, TEAL, AMBER, NAVY, ROSE, LIME, SKY, PLUM)
 
@@ -49,9 +40,8 @@ def start(scene: bpy.types.Scene, frame_count: int) -> None:
     bpy.data.orphans_purge(do_recursive=True)
     scene.render.fps, scene.render.fps_base = 24, 1.0
     scene.frame_start, scene.frame_end = 1, frame_count
-    for prop in scene.softpressure.bl_rna.properties:  # of what another sample chose
-        if prop.identifier in _CHOSEN:
-            scene.softpressure.property_unset(prop.identifier)
+    for parameter in of_body(SCENE):  # what another sample chose
+        scene.softpressure.property_unset(parameter.name)
     scene.frame_set(1)
 
 

@@ -89,6 +89,12 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
         set=_set_active_body,
         options={"SKIP_SAVE"},
     )
+    live_rate: FloatProperty(
+        name="Live Frames per Second",
+        description="How many frames per second the last live play of a script took",
+        get=lambda settings: session.of(settings.id_data).live_rate,
+        options={"SKIP_SAVE"},
+    )
     own_frame_start: IntProperty(default=1, options={"HIDDEN"})
     own_frame_end: IntProperty(default=250, options={"HIDDEN"})
     cache_folder: StringProperty(

@@ -52,6 +52,10 @@ class Session:
     #: What live play shows instead of the cache, a single frame, its `object_uids` and what each body measures, None if
     #: nothing shows that; None without live play.
     live: "tuple[FrameCache, tuple[int, ...], FloatArray | None] | None" = None
+    #: Where feature particles are in the frame that live play shows [Blender units]; None without live play.
+    live_particles: "FloatArray | None" = None
+    #: Frames per second of the last live play of a script; 0 before.
+    live_rate: float = 0.0
     #: Whether the cache is being filled, or live play goes on, so that the timeline only shows frames; and, meanwhile,
     #: whether the scene is evaluated at another frame than the one that is shown, and who steps the world.
     is_filling: bool = False

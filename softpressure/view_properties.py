@@ -78,6 +78,11 @@ class Overlay:
     overlay_mesh: _flag(
         "Simulated Mesh", "Show the mesh that is simulated, where the drawn one follows another: even, or a cage"
     )
+    overlay_particles: _flag(
+        "Particles",
+        "Show the feature particles that find contacts (Method > Contacts), in live play and at the last frame that is "
+        "simulated",
+    )
     overlay_thickness: _flag(
         "Thickness", "Show how far from each surface others are kept, as a shell around the bodies that move"
     )

@@ -82,7 +82,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "and depends on how fine the mesh is. The fields are in the panel <b>Body</b>; here the other quantities are "
         "shown, those of the start of the run.",
         bpy.types.Object,
-        "gas_by stiffness_by mass_by rigid_springs",
+        "gas_by stiffness_by volumes_by mass_by rigid_springs",
     ),
     (
         "fluid",
@@ -189,7 +189,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "not change. Strain and pressures below that of the air have blue below zero and orange above it; other values "
         "go from dark to yellow. The legend says which value a color stands for.",
         bpy.types.Scene,
-        "overlay_colour overlay_limit overlay_pins overlay_attachments overlay_hoses overlay_mesh overlay_thickness",
+        "overlay_colour overlay_limit overlay_pins overlay_attachments overlay_hoses overlay_particles overlay_mesh "
+        "overlay_thickness",
     ),
     (
         "fluids",

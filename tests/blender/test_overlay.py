@@ -186,8 +186,8 @@ def test_a_tube_leads_from_one_body_over_its_hose_to_the_other() -> None:
 
 def test_the_panel_shows_all_and_handlers_go_with_the_extension() -> None:
     assert drawn(SOFTPRESSURE_PT_overlay) == [
-        "overlay_colour", "overlay_limit", "overlay_pins", "overlay_attachments", "overlay_hoses", "overlay_mesh",
-        "overlay_thickness",
+        "overlay_colour", "overlay_limit", "overlay_pins", "overlay_attachments", "overlay_hoses",
+        "overlay_particles", "overlay_mesh", "overlay_thickness",
     ]  # fmt: skip
     assert len(overlay_view._handles) == 2
     addon.unregister()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from bpy_scene import empty_file, this_session  # noqa: F401
 from softpressure_ext.core import check_closed_surface, prepare
+from softpressure_ext.core.parameters import SCENE, of_body
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure import preparation, samples, session
 from softpressure_ext.softpressure.sample_animal import cat_mesh
@@ -15,12 +16,12 @@ from softpressure_ext.softpressure.sample_animal import cat_mesh
 FOLDER = Path(__file__).resolve().parents[2] / "sample_blends"
 COUNTS = {
     "bounce": (3, 0, 1), "squeeze": (1, 0, 3), "pile": (8, 0, 3), "newton": (3, 12, 2), "basket": (4, 1, 1),
-    "walker": (2, 0, 1), "matyka_loop": (2, 0, 1), "kurmaly_truss": (3, 0, 2), "martin_cat": (2, 0, 1),
+    "walker": (2, 0, 1), "matyka_loop": (2, 0, 1), "kurmaly_truss": (3, 0, 1), "martin_cat": (2, 1, 1),
     "mesit_heap": (12, 0, 3), "xpbd_unbreakable": (2, 0, 2),
 }  # fmt: skip
 #: Of the samples of the papers: the method, and a second of frames at which much happens.
 METHODS = {
-    "matyka_loop": ("EXPLICIT_EULER", 60), "kurmaly_truss": ("RK4", 30), "martin_cat": ("RK4_MARTIN", 40),
+    "matyka_loop": ("EXPLICIT_EULER", 60), "kurmaly_truss": ("RK4", 30), "martin_cat": ("RK4_MARTIN", 150),
     "mesit_heap": ("IMPLICIT_MESIT", 40), "xpbd_unbreakable": ("XPBD", 100),
 }  # fmt: skip
 
@@ -32,7 +33,7 @@ def bodies(kind):
 def settings(scene):
     """What a sample is made of, to compare a file with a scene that was just built."""
     chosen = scene.softpressure
-    method = (chosen.solver, chosen.substeps, chosen.ambient_pressure, chosen.ramp_time, chosen.pressure_spread)
+    method = tuple(getattr(chosen, each.name) for each in of_body(SCENE))
     found = {"range": (scene.frame_start, scene.frame_end, scene.render.fps), "method": method}
     for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
         values = obj.softpressure
@@ -98,7 +99,8 @@ def test_a_sample_of_a_paper_opens_with_its_method_and_plays(name, tmp_path):
     world = here.world
     assert all(0.5 < body.volume_ratio < 2.5 for body in world.diagnostics().bodies)
     world._untangle()  # looks for crossings anew
-    assert world.crossing_triangle_count == 0
+    # feature particles and vertices alone are tested there: edges of the cube may cross a skin
+    assert world.crossing_triangle_count == 0 or scene.softpressure.detection == "FEATURE_PARTICLES"
 
 
 def test_a_sample_does_not_keep_the_method_of_another():

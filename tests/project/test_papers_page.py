@@ -5,36 +5,31 @@ import re
 
 import pytest
 
-sections = importlib.import_module("softpressure_ext.experiments.sections")
-report = importlib.import_module("softpressure_ext.experiments.report")
-PAGE = sections.PAGE
+figures = importlib.import_module("softpressure_ext.experiments.figures")
+papers = importlib.import_module("softpressure_ext.experiments.run")
+PAGE = papers.PAGE
 
 
-@pytest.mark.parametrize("name", sections.SECTIONS)
+@pytest.mark.parametrize("name", papers.SECTIONS)
 def test_a_section_was_written_by_the_code_that_it_depends_on(name: str) -> None:
     renew = f"Renew it: `nox -s papers -- --only {name}`"
-    kept = sections.kept(PAGE)
+    kept = papers.kept(PAGE)
     assert name in kept, f"docs/papers.md has no section `{name}`. {renew}."
-    changed = sections.changed_files(name, kept[name])
+    changed = papers.changed_files(name, kept[name])
     assert not changed, (
         f"Section `{name}` of docs/papers.md is older than {', '.join(changed)}. {renew}; or, if these files have no "
-        f"part in its numbers, take them out of DEPENDS in experiments/pages/{name}.py and renew it once."
+        f"part in its numbers, take them out of DEPENDS in experiments/{name}.py and renew it once."
     )
     assert not kept[name]["quick"], f"Section `{name}` of docs/papers.md was run in its quick form. {renew}."
 
 
-def test_the_page_is_put_together_from_its_sections() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    for name, section in sections.kept(PAGE).items():
-        for block in section["blocks"]:
-            assert block in text, (
-                f"Section `{name}`: run `nox -s papers -- --assemble`; the page is not written by hand."
-            )
+def test_the_page_is_the_text_with_the_values_that_are_kept() -> None:
+    assert PAGE.read_text(encoding="utf-8") == papers.filled(PAGE), "Run `nox -s papers -- --assemble`."
 
 
 def test_links_and_pictures_of_the_page_lead_somewhere() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    headings = {report.anchor(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+    headings = {anchor(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
     for target in re.findall(r"\]\(#([^)]*)\)", text):
         assert target in headings, target
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
@@ -43,22 +38,27 @@ def test_links_and_pictures_of_the_page_lead_somewhere() -> None:
     assert sorted(shown) == sorted(f"papers/{path.name}" for path in (PAGE.parent / "papers").glob("*.png"))
 
 
+def anchor(heading: str) -> str:
+    """What a link to a heading ends in, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def test_comments_and_docstrings_do_not_age_a_section(tmp_path) -> None:
     plain, told, other = tmp_path / "a.py", tmp_path / "b.py", tmp_path / "c.py"
     plain.write_text("A = '#'\ndef f(x):\n    return x\n", encoding="utf-8")
     told.write_text('"""Doc."""\n\nA = \'#\'  # why\ndef f(x):\n    """Two\n    lines."""\n    # how\n    return x\n')
     other.write_text("A = '#'\ndef f(x):\n    return 2 * x\n", encoding="utf-8")
-    assert sections.code_of(plain) == sections.code_of(told) != sections.code_of(other)
+    assert papers.code_of(plain) == papers.code_of(told) != papers.code_of(other)
 
 
 def test_a_changed_file_is_named(monkeypatch) -> None:
-    files = sections.depends("kurmaly")
+    files = papers.depends("kurmaly")
     name = "core/papers/schemes.py"
-    assert sections.changed_files("kurmaly", {"files": files}) == []
-    assert sections.changed_files("kurmaly", {"files": files | {name: "0"}}) == [name]
-    assert sections.changed_files("kurmaly", {"files": {**files, "core/gone.py": "0"}}) == ["core/gone.py"]
+    assert papers.changed_files("kurmaly", {"files": files}) == []
+    assert papers.changed_files("kurmaly", {"files": files | {name: "0"}}) == [name]
+    assert papers.changed_files("kurmaly", {"files": {**files, "core/gone.py": "0"}}) == ["core/gone.py"]
     with pytest.raises(FileNotFoundError, match="core/none"):
-        sections.digests(["core/none_*.py"])
+        papers.digests(["core/none_*.py"])
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_a_changed_file_is_named(monkeypatch) -> None:
     [([], []), ([1.0, 30.0], [1.0, 30.0]), ([0.0, 0.0], [-5.0, 5.0]), ([0.0, 0.0, 6.0], [-8.0, 2.0, 12.0])],
 )
 def test_labels_are_moved_apart_by_as_little_as_must_be(heights, places) -> None:
-    assert report.spread(heights, 10.0) == pytest.approx(places)
+    assert figures.spread(heights, 10.0) == pytest.approx(places)

@@ -80,6 +80,10 @@ class FallingWorld:
         """Of each vertex its number, times the number of the frame."""
         return np.arange(len(self.positions(membrane)), dtype=float) * self.state.frame
 
+    def particle_places(self) -> Any:
+        """There are none."""
+        return np.zeros((0, 3))
+
     def torn_triangles(self, membrane: int, _triangles: Any) -> Any:
         """Nothing tears."""
         return np.zeros(np.diff(self.model.surfaces.body_triangle_start)[membrane], bool)

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model import IntArray, Model
+from ...model import FloatArray, IntArray, Model
+from ...solvers.explicit.latest import keep_latest
 
 
 class FeatureGraph(NamedTuple):
@@ -22,6 +23,16 @@ class FeatureGraph(NamedTuple):
     vertex_feature: IntArray  # feature of each vertex, -1 of those inside a lattice, shape (vertex_count,)
 
 
+def particle_places(model: Model, x: FloatArray, features: IntArray) -> FloatArray:
+    """Where particles on features are at x [m]: the means of their points, shape (particle_count, 3)."""
+    graph = feature_graph(model)
+    order, points = graph.order[features], x[graph.corners[features]]
+    counts = np.arange(3) < order[:, None]  # the last point is repeated
+    places: FloatArray = np.einsum("fk,fki->fi", counts / order[:, None], points)
+    return places
+
+
+@keep_latest
 def feature_graph(model: Model) -> FeatureGraph:
     """The features of a model's membranes."""
     surfaces, count = model.surfaces, model.membrane_count

@@ -55,8 +55,3 @@ def held(subdivisions, seconds, gap):
 def _volume(x, triangles):
     a, b, c = (x[triangles[:, corner]] - x.mean(axis=0) for corner in range(3))
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
-
-
-def gauge_pressure(volume_ratio):
-    """Gauge pressure of the gas [Pa] at a volume ratio."""
-    return (BASKETBALL.gauge_pressure + AMBIENT) / volume_ratio - AMBIENT

@@ -1,0 +1,351 @@
+"""What docs/papers.md says of the five texts, recomputed with code of its own: numpy and the listings of the texts."""
+
+import importlib
+import time
+
+import numba
+import numpy as np
+import pytest
+import shapes
+from scipy.spatial.transform import Rotation
+from softpressure_ext.core import MethodOptions, ModelBuilder, World
+from softpressure_ext.core.bodies.lattice.cells import tetrahedron_volumes
+
+papers = importlib.import_module("softpressure_ext.experiments.run")
+flattened, kurmaly, martin, mesit = (papers.module(name) for name in ("flattened", "kurmaly", "martin", "mesit"))
+VALUES = {name: section["values"] for name, section in papers.kept(papers.PAGE).items()}
+H = 1.0 / 60.0
+
+
+class Skin:
+    """Springs and gas of a closed mesh, nothing outside: forces by their formulas."""
+
+    def __init__(self, x, triangles, spring, gas, scaled=False):
+        sides = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
+        self.edges, self.triangles, self.spring, self.gas = np.unique(sides, axis=0), triangles, spring, gas
+        self.rest = np.linalg.norm(x[self.edges[:, 0]] - x[self.edges[:, 1]], axis=1)
+        count = np.bincount(self.edges.ravel(), minlength=len(x))
+        self.share = (count / count.mean())[:, None] if scaled else 1.0
+
+    def force(self, x):
+        i, j = self.edges.T
+        d = x[j] - x[i]
+        length = np.linalg.norm(d, axis=1)
+        pull = (self.spring * (length - self.rest) / length)[:, None] * d
+        a, b, c = (x[self.triangles[:, k]] for k in range(3))
+        area = np.cross(b - a, c - a) / 6.0
+        volume = np.einsum("ti,ti->", a, np.cross(b, c)) / 6.0
+        force, push = np.zeros_like(x), np.zeros_like(x)
+        np.add.at(force, i, pull)
+        np.subtract.at(force, j, pull)
+        for corner in range(3):
+            np.add.at(push, self.triangles[:, corner], self.gas / volume * area)
+        push = self.share * push
+        return force + push - push.mean(axis=0)
+
+
+def martins_step(force, x, v, mass, rho, h=H):
+    """His listing of 3.2, then his damping of 3.1.3."""
+    a0 = force(x) / mass
+    v1 = v + a0 * h / 2
+    a1 = force(x + v1 * h / 2) / mass
+    v2 = v + a1 * h / 2
+    a2 = force(x + v2 * h / 2) / mass
+    v3 = v + a2 * h
+    a3 = force(x + v3 * h) / mass
+    v = v + (a0 + a3 + 2 * (a1 + a2)) / 6 * h
+    return x + v * h, v - rho * v
+
+
+# --- Mesit ------------------------------------------------------------------------------------------------------------
+
+
+def test_his_method_is_nearly_as_fast_as_the_explicit_one_and_our_addition_costs_more():
+    """Figure 6 in turns, processor time of the fastest steps: as printed, and with the rigid motion given back."""
+    model = mesit.ball_model(200.0, 3, free=True)
+    worlds = {
+        "Euler": ("EXPLICIT_EULER", False), "Mesit": ("IMPLICIT_MESIT", False), "Kang": ("IMPLICIT_KANG", False),
+        "Mesit with its momentum": ("IMPLICIT_MESIT", True),
+    }  # fmt: skip
+    worlds = {
+        name: World(model, frame_rate=600.0, substeps=1, solver=method, threads=1,
+                    options=mesit.options_for(method, restored=restored))
+        for name, (method, restored) in worlds.items()
+    }  # fmt: skip
+    taken = dict.fromkeys(worlds, np.inf)
+    for turn in range(60):
+        for name, world in worlds.items():
+            began = time.process_time()
+            world.advance_frame()
+            taken[name] = min(taken[name], time.process_time() - began) if turn > 5 else np.inf
+    rate = {name: taken["Euler"] / seconds for name, seconds in taken.items()}
+    assert rate["Mesit"] > 0.9 and rate["Kang"] > 0.75
+    assert rate["Mesit with its momentum"] < 0.9 * rate["Mesit"]
+    assert float(VALUES["mesit"]["mesit_rate"]) > 0.9
+
+
+@pytest.mark.parametrize("angle", [1.3, 2.0, 4.0])
+def test_without_damping_kangs_motion_grows_and_stays_bounded(angle):
+    """Eq. 21 in a loop of its own: a ball of 42 points under pressure, disturbed by 0.01 m/s."""
+    x, triangles = shapes.icosphere(1, 1.0)
+    skin, mass = Skin(x, triangles, 1000.0, 700.0), 0.1
+    i, j = skin.edges.T
+    spring = skin.spring * np.bincount(skin.edges.ravel(), minlength=len(x))
+    for _ in range(4000):  # to its equilibrium
+        x = x + 1e-4 * skin.force(x)
+    away = np.random.default_rng(0).normal(0.0, 0.01 / 3.0**0.5, x.shape)
+    step = 1e-5
+    for _ in range(60):  # power iteration on differences of the forces
+        move = step * away / np.linalg.norm(away)
+        away = (skin.force(x - move) - skin.force(x + move)) / (2.0 * step)
+    frequency = (np.linalg.norm(away) / mass) ** 0.5
+    h = angle / frequency
+    v = np.random.default_rng(0).normal(0.0, 0.01 / 3.0**0.5, x.shape)
+    before, first, fastest = np.zeros(len(x)), np.linalg.norm(v), 0.0
+    for _ in range(round(1.5 / h)):
+        force = skin.force(x)
+        along = (before / np.maximum(np.linalg.norm(force, axis=1), 1e-300))[:, None] * force
+        sums = np.zeros_like(x)
+        np.add.at(sums, i, skin.spring * along[j])
+        np.add.at(sums, j, skin.spring * along[i])
+        change = (force * h + h * h * sums) / (mass + h * h * spring)[:, None]
+        before, v = np.linalg.norm(change, axis=1), v + change
+        x = x + h * v
+        fastest = max(fastest, np.linalg.norm(v - v.mean(axis=0)) / first)
+    assert 1.0 < fastest < 40.0  # the page: 26 at most, of 162 points
+    assert 1.0 < float(VALUES["mesit"]["bounded"]) < 40.0
+
+
+def test_the_heap_rests_with_his_method_and_not_with_kangs():
+    rows = [line.split(" | ") for line in VALUES["mesit"]["heap"].splitlines()[2:]]
+    speed = {row[0].lstrip("| "): float(row[-1].rstrip(" |").replace("·10⁻", "e-").translate(LOWERED)) for row in rows}
+    assert speed["Mesit"] < 0.1 * speed["Kang"] and speed["Kang"] > 0.02
+    assert speed["ours"] < 0.2 * speed["Kang"]
+
+
+LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+
+# --- Martin -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.1, 0.38125, 0.8])
+def test_his_damping_does_not_move_the_limit_of_his_integrator(rho):
+    """An oscillator: below h w = 2 it dies away or stays, above it grows, whatever the damping."""
+    for angle, grows in ((1.99, False), (2.02, True)):
+        x, v, k = np.ones(1), np.zeros(1), (angle / H) ** 2
+        for _ in range(3000):
+            x, v = martins_step(lambda x, k=k: -k * x, x, v, 1.0, rho)
+        assert (abs(x[0]) > 10.0) == grows, angle
+    for key in ("undamped", "damped"):  # of his sphere, found to a hundredth
+        assert float(VALUES["martin"][key]) == pytest.approx(2.0, abs=0.04)
+
+
+@pytest.mark.parametrize(("mass", "stays"), [(0.1, True), (0.05, False)])
+def test_his_sphere_stands_by_its_mass_and_not_by_its_damping(mass, stays):
+    x, triangles = uv_sphere()
+    skin, v = Skin(x, triangles, 150.0, 100.0 * 8.314462618, scaled=True), np.zeros_like(x)
+    rho = 0.01 + 0.99 * 150.0 / 400.0
+    with np.errstate(all="ignore"):
+        for _ in range(300):
+            x, v = martins_step(skin.force, x, v, mass, rho)
+            if not np.abs(x).max() < 10.0:
+                break
+        calm = bool(np.abs(v).max() < 1e-6)
+    assert calm == stays
+    assert VALUES["martin"]["light"] == "8"
+
+
+def test_pressure_by_springs_alone_makes_his_sphere_rounder():
+    """3.1.2: gradient descent to the equilibrium of springs and pressure, even and scaled."""
+    spread = {}
+    for scaled in (False, True):
+        x, triangles = uv_sphere()
+        skin = Skin(x, triangles, 150.0, 100.0 * 8.314462618, scaled)
+        for _ in range(6000):
+            x = x + 1e-3 * skin.force(x)
+        assert np.abs(skin.force(x)).max() < 1e-3
+        away = np.linalg.norm(x - x.mean(axis=0), axis=1)
+        spread[scaled] = 100.0 * away.std() / away.mean()
+    assert spread[True] < spread[False]
+    for scaled, key in ((False, "even"), (True, "scaled")):
+        assert float(VALUES["martin"][key]) == pytest.approx(spread[scaled], rel=0.05)  # two digits are told
+
+
+def uv_sphere():
+    from softpressure_ext.experiments.parts import uv_sphere
+
+    return uv_sphere(8, 8, 1.0)
+
+
+@pytest.mark.parametrize(("sides", "error"), [((3.0, 2.0, 1.0), 0.0186), ((1.0, 1.0, 1.0), 0.0)])
+def test_rigid_bodies_as_printed(sides, error):
+    """A constant omega: energy stays, and I(t) omega is that of the orientation exp(omega t), in closed form."""
+    sides, omega = np.array(sides), np.array([0.1, 2.0 * np.pi, 0.1])
+    inertia = np.diag(sides @ sides - sides**2) / 12.0
+    turns = Rotation.from_rotvec(np.outer(np.arange(601) * H, omega)).as_matrix()
+    spin = turns @ inertia @ np.swapaxes(turns, 1, 2) @ omega
+    worst = np.linalg.norm(spin - spin[0], axis=1).max() / np.linalg.norm(spin[0])
+    assert worst == pytest.approx(error, abs=1e-4)
+    energy, momentum = martin.euler_cromer(sides, 10.0)
+    assert np.abs(energy).max() < 1e-12
+    assert np.abs(momentum).max() == pytest.approx(worst, abs=1e-12)
+
+
+def test_the_gyroscopic_term_that_he_does_not_have_makes_euler_cromer_drift():
+    """Euler's equations in the body, one step of Euler's method each: 35 % in energy, 16 % in angular momentum."""
+    inertia, omega, turn = np.array([5.0, 10.0, 13.0]) / 12.0, np.array([0.1, 2.0 * np.pi, 0.1]), Rotation.identity()
+    start, errors = inertia * omega, [(0.0, 0.0)]
+    for _ in range(600):
+        omega = omega - H * np.cross(omega, inertia * omega) / inertia
+        turn = turn * Rotation.from_rotvec(H * omega)
+        spin = inertia * omega
+        errors.append((omega @ spin / (start @ (start / inertia)) - 1.0, np.linalg.norm(turn.apply(spin) - start)))
+    energy, momentum = np.abs(errors).max(axis=0)
+    assert energy == pytest.approx(0.35, abs=0.01) and momentum / np.linalg.norm(start) == pytest.approx(0.16, abs=0.01)
+    found = martin.euler_cromer(martin.BOX, 10.0, gyroscopic=True)
+    assert [np.abs(part).max() for part in found] == pytest.approx([energy, momentum / np.linalg.norm(start)], rel=1e-6)
+
+
+# --- Kurmaly and Wu ---------------------------------------------------------------------------------------------------
+
+
+def areas_of(outline):
+    """Box and fan over the shoelace area, and whether the box's centre is inside, by the winding of its angles."""
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    a = outline - 0.5 * (low + high)
+    b = np.roll(a, -1, axis=0)
+    cross = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    angle = np.arctan2(cross, np.einsum("ij,ij->i", a, b)).sum()
+    exact = abs(cross.sum())
+    return 2.0 * np.prod(high - low) / exact, np.abs(cross).sum() / exact, abs(angle) > np.pi
+
+
+def test_areas_by_box_and_fan():
+    found, nearer, outside = kurmaly.areas(), [], []
+    for name, outline in kurmaly.outlines().items():
+        box, fan, inside = areas_of(outline)
+        assert found[name]["EXACT"] == pytest.approx(1.0, abs=1e-12)
+        assert found[name]["BOUNDING_BOX"] == pytest.approx(box) and found[name]["CENTRE_FAN"] == pytest.approx(fan)
+        assert kurmaly.has_centre(outline) == inside
+        if not inside:
+            outside.append(name)
+            nearer += [name] if fan < box else []
+    assert (found["letter L"]["BOUNDING_BOX"], found["letter L"]["CENTRE_FAN"]) == pytest.approx((9 / 5, 7 / 5))
+    assert 0 < len(nearer) < len(outside)  # neither is right of all, as the page says
+    told = VALUES["kurmaly"]
+    assert (int(told["nearer"]), int(told["outside"])) == (len(nearer), len(outside))
+
+
+@pytest.mark.parametrize("substeps", [10, 80])
+def test_reflection_adds_energy_at_the_first_bounce_for_sure(substeps):
+    """The truss in the plane by Kutta's method and mirror images: what it has gained after each bounce."""
+    model = kurmaly.truss_model(0.0, 0.0, damping=0.0, gap=kurmaly.BOUNCE_DROP)
+    pairs, first = np.unique(np.sort(model.edges.points // 2, axis=1), axis=0, return_inverse=True)
+    n, (i, j), h = model.vertex_count, pairs.T, H / substeps
+    spring = np.bincount(first.ravel(), model.edges.stiffness)  # both copies of an edge
+    x = 0.5 * (model.rest_positions[:n:2] + model.rest_positions[1:n:2])[:, [0, 2]]
+    mass, v = 2.0 * model.vertex_mass[::2, None], np.zeros_like(x)
+    rest = np.linalg.norm(x[j] - x[i], axis=1)
+
+    def acceleration(x):
+        d = x[j] - x[i]
+        length = np.linalg.norm(d, axis=1)
+        pull, force = (spring * (length - rest) / length)[:, None] * d, np.zeros_like(x)
+        np.add.at(force, i, pull)
+        np.subtract.at(force, j, pull)
+        return force / mass - (0.0, kurmaly.GRAVITY)
+
+    def energy():
+        stretch = np.linalg.norm(x[j] - x[i], axis=1) - rest
+        height = kurmaly.GRAVITY * (mass[:, 0] @ x[:, 1])
+        return 0.5 * (mass * v * v).sum() + height + 0.5 * spring @ stretch**2
+
+    start, gains = energy(), []
+    for _ in range(66):
+        for _ in range(substeps):
+            k1, a1 = v, acceleration(x)
+            k2, a2 = v + h / 2 * a1, acceleration(x + h / 2 * k1)
+            k3, a3 = v + h / 2 * a2, acceleration(x + h / 2 * k2)
+            k4, a4 = v + h * a3, acceleration(x + h * k3)
+            x, v = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+            below = x[:, 1] < 0.0
+            x[below, 1], v[below, 1] = -x[below, 1], -v[below, 1]
+        gains.append((energy() - start) / (kurmaly.MASS * kurmaly.GRAVITY * kurmaly.BOUNCE_DROP))
+    after = [gains[round(60 * seconds) - 1] for seconds in kurmaly.FLIGHTS]
+    place = list(kurmaly.BOUNCE_SUBSTEPS).index(substeps)
+    told = [float(VALUES["kurmaly"][key].split(", ")[place]) / 100.0 for key in ("first", "second")]
+    assert after[0] == pytest.approx(0.0, abs=1e-6)  # it has not touched the ground
+    assert after[1] == pytest.approx(told[0], rel=0.02, abs=0.005) and after[1] > 0.0  # two digits are told
+    assert after[2] == pytest.approx(told[1], rel=0.1)  # what rings is sensitive to rounding by then
+    if substeps == 10:  # RK4 damps what rings near its limit
+        assert gains[45] < gains[30] - 0.03
+
+
+# --- the XPBD page ----------------------------------------------------------------------------------------------------
+
+
+@numba.njit
+def page_substep(x, v, mass, edges, lengths, cells, volumes, h, calm):
+    """The page's listing with alpha = 0: predict, all edges, all volumes, velocities from positions."""
+    before = x.copy()
+    x += h * v
+    for e in range(len(edges)):
+        a, b = edges[e]
+        d = x[a] - x[b]
+        length = np.sqrt(d @ d)
+        if length > 0.0:
+            s = -(length - lengths[e]) / (1.0 / mass[a] + 1.0 / mass[b]) / length
+            x[a] += s / mass[a] * d
+            x[b] -= s / mass[b] * d
+    for t in range(len(cells)):
+        p, q, r, u = cells[t]
+        g = np.empty((4, 3))
+        g[1] = np.cross(x[r] - x[p], x[u] - x[p]) / 6.0
+        g[2] = np.cross(x[u] - x[p], x[q] - x[p]) / 6.0
+        g[3] = np.cross(x[q] - x[p], x[r] - x[p]) / 6.0
+        g[0] = -g[1] - g[2] - g[3]
+        w = 0.0
+        for k in range(4):
+            w += (g[k] @ g[k]) / mass[cells[t, k]]
+        if w > 0.0:
+            s = -(g[1] @ (x[q] - x[p]) - volumes[t]) / w
+            for k in range(4):
+                x[cells[t, k]] += s / mass[cells[t, k]] * g[k]
+    v[:] = calm * (x - before) / h
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_shuffled", "least", "most"), [(0.2, True, 5, 8), (0.2, False, 0, 2), (0.12, True, 0, 2)]
+)
+def test_infinite_stiffness_never_diverges_but_not_every_ball_recovers(cell, is_shuffled, least, most):
+    """The page's own listing from the seeds of ours: springs and cells in random order, or in that of the lattice."""
+    model, rng = flattened.model(cell=cell), np.random.default_rng(0)
+    n, h, edges, cells = model.vertex_count, 1.0 / (24.0 * 20), model.edges, model.tetrahedra
+    e, t = np.arange(len(edges.points)), np.arange(len(cells.points))
+    if is_shuffled:
+        e, t = rng.permutation(e), rng.permutation(t)
+    rest, calm, recovered = model.rest_positions[:n], np.exp(-flattened.DAMPING * h), 0
+    for seed in flattened.SEEDS:
+        x, v = flattened.scrambled(rest, seed), np.zeros((n, 3))
+        for _ in range(960):
+            page_substep(x, v, model.vertex_mass, edges.points[e], edges.rest_length[e], cells.points[t],
+                         cells.rest_volume[t], h, calm)  # fmt: skip
+        assert np.isfinite(x).all() and np.abs(x).max() < 10.0
+        recovered += bool((tetrahedron_volumes(x, cells.points) > 0.0).all())
+    assert least <= recovered <= most
+    if is_shuffled:  # ours are coloured, which is no order of the lattice either
+        told = int(VALUES["flattened"]["coarse" if cell == 0.2 else "fine"].split(" of ")[0])
+        assert least <= told <= most
+
+
+def test_heuns_step_without_damping_is_a_choice_of_what_counts_as_growth():
+    """|R|^2 = 1 + z^4 / 4: a ten-thousandth a step is z = 0.168, over Euler's 2 it is 0.08."""
+    limit = (4.0 * (1.0001**2 - 1.0)) ** 0.25
+    assert float(VALUES["matyka"]["undamped"]) == pytest.approx(limit / 2.0, abs=0.005)
+    builder = ModelBuilder(gravity=(0, 0, 0), ambient_pressure=0.0)
+    x, triangles = shapes.icosphere(0, 0.2)
+    builder.add_membrane("ball", x, triangles, spring_constant=10.0, point_mass=0.1, gauge_pressure=0.0, damping=0.0)
+    world = World(builder.build(), frame_rate=60.0, solver="HEUN", threads=1, options=MethodOptions())
+    world.advance_frame()
+    assert np.abs(world.positions(0) - x).max() < 1e-9  # nothing oscillates, nothing grows
