@@ -5,8 +5,8 @@ ended by its residual, the sum of the sizes of the forces on all vertices over p
 
 A skin that is drawn flat or slack has many equilibria, folded in different ways, and a damped search ends in the first
 one. So where the volume more than doubles, the body is also relaxed after lightly damped motion, which leaves the
-shallow ones; of all that are found the one with the largest volume counts. With p constant it has the least energy, but
-for the little that springs hold.
+shallow ones: once, and more often if that gains volume. Of all that are found the one with the largest volume counts.
+With p constant it has the least energy, but for the little that springs hold.
 
 Painted weights of the pressure have no energy, but forces all the same. Where no pin holds their resultant, the
 equilibrium is that in the frame which it accelerates.
@@ -36,6 +36,9 @@ NUDGE = 1e-2
 #: Growth of the volume above which lightly damped motion comes first; how often, its steps, what each keeps of
 #: velocities.
 UNFOLDING, SHAKES, SHAKEN, KEPT = 2.0, 6, 3000, 0.999
+#: Gain of volume by the first such motion up to which there are no shallow equilibria to leave: a skin that stretches
+#: has few folds.
+UNFOLDED = 1.01
 #: Share of the skin that `Rest.strain` is exceeded on.
 EXCEEDING = 0.25
 #: Mean strain at which the search ends: at constant pressure springs hold no more than a certain size.
@@ -76,8 +79,12 @@ class Equilibrium:
         found = self._relax(pressure, start, enough, 0, False)
         is_held = self._mean_strain(found.positions) <= LARGEST_STRAIN and found.volume <= self._largest_volume()
         if is_held and found.volume > UNFOLDING * abs(volume):
-            shaken = [self._relax(pressure, start, enough, number, True) for number in range(SHAKES)]
-            found = max([found, *shaken], key=lambda rest: (rest.left <= 1.0, rest.volume))
+            all_found = [found]
+            for number in range(SHAKES):
+                all_found.append(self._relax(pressure, start, enough, number, True))
+                if number == 0 and found.left <= 1.0 and all_found[1].volume <= UNFOLDED * found.volume:
+                    break
+            found = max(all_found, key=lambda rest: (rest.left <= 1.0, rest.volume))
         return found
 
     def push(self, gauge_pressure: float, x: FloatArray) -> FloatArray:

@@ -330,6 +330,24 @@ def test_a_foil_that_is_drawn_flat_holds_its_pressure():
     assert gauge(world) == pytest.approx(pressure, rel=0.02)
 
 
+@pytest.mark.parametrize(("modulus", "count"), [(2e4, 2), (1e5, 1 + equilibrium_module.SHAKES)])
+def test_skins_that_stretch_are_shaken_once(monkeypatch, modulus, count):
+    """A foil ends in a shallow equilibrium; a cushion that stretches has one only, which one more search confirms."""
+    mesh = foil(40, 10) if count > 2 else shapes.box(2.0, 6)
+    x = mesh[0] if count > 2 else mesh[0] * [0.5, 0.5, 0.005]
+    searches, relax = [], Equilibrium._relax
+    monkeypatch.setattr(
+        Equilibrium, "_relax", lambda self, *arguments: searches.append(relax(self, *arguments)) or searches[-1]
+    )
+    bending = 0.01 if count == 2 else 0.0
+    builder_of(
+        (x, mesh[1]), 1500.0, modulus=modulus, bend_modulus=bending, mass=20.0, drawn_shape="SLACK",
+        start_at_rest=True,
+    ).build()  # fmt: skip
+    assert len(searches) == count
+    assert max(rest.volume for rest in searches[1:]) > (1.01 if count > 2 else 0.98) * searches[0].volume
+
+
 def test_what_is_left_of_forces_is_told(monkeypatch):
     monkeypatch.setattr(equilibrium_module, "STEP_LIMIT", 50)
     [body] = builder_of(cushion(), 2e3, drawn_shape="SLACK")._membranes

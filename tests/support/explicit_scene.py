@@ -1,6 +1,7 @@
 """Shared by the tests of explicit steps: the solver's name, scenes of the benchmarks a little moved, and measures."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import rigid_scenes
@@ -11,6 +12,7 @@ from scenes import moved_mass
 from softpressure_ext.benchmarks import scenes as bench_scenes
 from softpressure_ext.benchmarks.engines.ours import triangles_of
 from softpressure_ext.core import FrameInput, Model, ModelBuilder, World
+from softpressure_ext.core.solvers.explicit.solver import ExplicitSolver
 
 FloatArray = NDArray[np.float64]
 #: The solver that these tests are about.
@@ -96,6 +98,21 @@ def motion(world: World) -> tuple[float, float]:
     state, n = world.save(), world.model.vertex_count
     impulse = moved_mass(world) * np.linalg.norm(state.velocities[:n], axis=1)
     return float(impulse.sum()), float(impulse @ np.linalg.norm(state.positions[:n], axis=1))
+
+
+def contact_energy(world: World) -> float:
+    """Energy of the contact springs that press [J]: half of force times how much nearer they are than they keep.
+
+    Scenes of rigid bodies alone have no such springs.
+    """
+    solver: Any = world._solver
+    if not isinstance(solver, ExplicitSolver):
+        return 0.0
+    total = 0.0
+    for contacts, rows, _ in solver._pressing():
+        near = np.maximum(contacts.reach[rows] - contacts.gap[4 * rows], 0.0)
+        total += 0.5 * float(contacts.stiffness[rows] @ near**2)
+    return total
 
 
 def energy(world: World) -> float:

@@ -55,6 +55,11 @@ class ContactSearch:
         return self._reach
 
     @property
+    def searched(self) -> FloatArray:
+        """Positions of the last search [m], shape (point_count, 3)."""
+        return self._searched
+
+    @property
     def wrong_side_pairs(self) -> NDArray[np.int32]:
         """(point, body) pairs whose point lies behind the body's surface, maybe its own, sorted, shape (n, 2)."""
         return self._wrong.pairs

@@ -6,7 +6,7 @@ relative to each other by a fraction of their size. New points inherit the impul
 """
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,11 @@ SWEEP_STEPS = 12.0
 SAME_POINT = 4.0
 
 
-@dataclass(slots=True)
-class Manifolds:
+class Manifolds(NamedTuple):
     """Pairs of bodies (numbers of rigid bodies, the lower one first, ascending) and their contact points."""
 
     pair: IntArray  # shape (pair_count, 2)
-    count: IntArray  # contact points, shape (pair_count,)
+    point_count: IntArray  # contact points, shape (pair_count,)
     owner: IntArray  # which of the two the normal turns with: 0 or 1, shape (pair_count,)
     anchor: FloatArray  # each point on both bodies, in their frames [m], shape (pair_count, MOST_POINTS, 2, 3)
     normal: FloatArray  # unit, from the first to the second, in its owner's frame, shape (pair_count, 3)
@@ -55,8 +54,22 @@ class Manifolds:
         wanted = self.pair[:, 0].astype(np.int64) * body_count + self.pair[:, 1]
         place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         rows = np.flatnonzero(key[place] == wanted)
-        for name in ("count", "owner", "anchor", "normal", "impulse", "seen", "reach"):
+        for name in ("point_count", "owner", "anchor", "normal", "impulse", "seen", "reach"):
             getattr(self, name)[rows] = getattr(old, name)[place[rows]]
+
+
+class Sweep(NamedTuple):
+    """The last sweep for pairs, and scratch."""
+
+    poses: FloatArray  # where the bodies were, shape (rigid_count, 7)
+    roam: FloatArray  # displacement of each body that needs no new sweep [m], -inf before the first one
+    resting: BoolArray  # whether it slept
+    size: FloatArray  # distance from centre to nearest face [m]
+    thickness: FloatArray  # [m]
+    corners: FloatArray  # of all shapes in world axes [m], where they are up to date
+    normals: FloatArray  # of their faces
+    wanted: BoolArray  # scratch, shape (rigid_count,)
+    stale: IntArray  # scratch, shape (at least pair_count,)
 
 
 class ManifoldSearch:
@@ -66,82 +79,45 @@ class ManifoldSearch:
         count = model.rigid_count
         self._model, self.shapes = model, shapes
         rigid = slice(model.membrane_count, model.moving_count)
-        self._thickness, self._ignores = model.thickness[rigid], model.ignores[rigid, rigid]
-        self._size = np.array(
-            [
-                shapes.offsets[a:b].min(initial=np.inf)
-                for a, b in zip(shapes.face_start, shapes.face_start[1:], strict=False)
-            ]
-        )
-        self._corners = np.zeros_like(shapes.corners)
-        self._normals = np.zeros_like(shapes.normals)
-        self._swept = np.zeros((count, 7))
-        self._roam = np.full(count, -np.inf)
-        self._were_resting = np.zeros(count, dtype=bool)  # at the last sweep
-        self._stale = np.zeros(0, np.int32)
-        self._wanted = np.zeros(count, dtype=bool)
+        self._ignores = model.ignores[rigid, rigid]
+        size = [
+            shapes.offsets[a:b].min(initial=np.inf)
+            for a, b in zip(shapes.face_start, shapes.face_start[1:], strict=False)
+        ]
+        self.sweep = Sweep(
+            np.zeros((count, 7)), np.full(count, -np.inf), np.zeros(count, bool), np.array(size),
+            model.thickness[rigid], np.zeros_like(shapes.corners), np.zeros_like(shapes.normals), np.zeros(count, bool),
+            np.zeros(0, np.int32),
+        )  # fmt: skip
         self.manifolds = Manifolds.of(np.zeros((0, 2), np.int32))
 
     def start(self, held: HeldImpulses) -> None:
         """Compute everything anew in the next step, with the impulses of a state."""
-        self._roam[:] = -np.inf
-        self._were_resting[:] = False
+        self.sweep.roam[:], self.sweep.resting[:] = -np.inf, False
         self.manifolds = old = Manifolds.of(held.pair)
         points = held.pair_anchor.shape[1]
-        old.count[:] = held.count
+        old.point_count[:] = held.count
         old.anchor[:, :points, 0] = held.pair_anchor
         old.impulse[:, :points] = held.pair_impulse
 
     def held(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Pairs with contact points, their number, anchors on the first body and impulses, for `HeldImpulses`."""
         m = self.manifolds
-        rows = np.flatnonzero(m.count)
-        return m.pair[rows], m.count[rows], m.anchor[rows, :, 0], m.impulse[rows]
+        rows = np.flatnonzero(m.point_count)
+        return m.pair[rows], m.point_count[rows], m.anchor[rows, :, 0], m.impulse[rows]
 
-    def update(
-        self,
-        poses: FloatArray,
-        matrices: FloatArray,
-        velocity: FloatArray,
-        spin: FloatArray,
-        speed: FloatArray,
-        resting: BoolArray,
-        time: float,
-    ) -> Manifolds:
-        """Manifolds of every pair that may come within its thickness in a time [s] from these poses.
+    def find_pairs(self, poses: FloatArray, matrices: FloatArray, move: FloatArray, resting: BoolArray) -> None:
+        """Find the pairs of bodies near each other, see `has_pairs`; move: of each body's fastest point in a step [m].
 
-        velocity [m/s] and spin [1/s]: of each body, shape (rigid_count, 3); speed: of its fastest point [m/s]; resting:
-        whether it sleeps since the last step. Pairs of sleeping bodies keep their points; no new ones are computed.
+        Pairs of sleeping bodies keep their points; no new ones are found.
         """
-        radius = self._model.rigid.radius
-        woken = bool((self._were_resting & ~resting).any())
-        if woken or not stays_within(poses, self._swept, radius, self._roam, speed, time):
-            self._sweep(poses, matrices, time * speed, resting)
-        m = self.manifolds
-        if len(self._stale) < len(m.pair):
-            self._stale = np.zeros(len(m.pair), np.int32)
-        count = find_stale(
-            poses, radius, self._size, velocity, spin, resting, time, m.pair, m.seen, m.reach, self._stale
-        )
-        if count:
-            stale = self._stale[:count]
-            self._wanted[:] = False
-            self._wanted[m.pair[stale]] = True
-            place_some(self.shapes, self._wanted, poses, matrices, self._corners, self._normals)
-            update_manifolds(
-                stale, self.shapes, poses, matrices, self._corners, self._normals, radius, self._size, self._thickness,
-                m.pair, m.count, m.owner, m.anchor, m.normal, m.impulse, m.seen, m.reach,
-            )  # fmt: skip
-        return m
-
-    def _sweep(self, poses: FloatArray, matrices: FloatArray, move: FloatArray, resting: BoolArray) -> None:
-        count = len(poses)
-        self._swept[:] = poses
-        self._roam[:] = SWEEP_MARGIN * self._model.rigid.radius + SWEEP_STEPS * move
-        self._were_resting[:] = resting
+        count, sweep = len(poses), self.sweep
+        sweep.poses[:] = poses
+        sweep.roam[:] = SWEEP_MARGIN * self._model.rigid.radius + SWEEP_STEPS * move
+        sweep.resting[:] = resting
         box = np.zeros((count, 6))
-        place_shapes(self.shapes, poses, matrices, self._corners, self._normals)
-        fit_shapes(self.shapes.corner_start, self._corners, self._thickness + self._roam, box)
+        place_shapes(self.shapes, poses, matrices, sweep.corners, sweep.normals)
+        fit_shapes(self.shapes.corner_start, sweep.corners, sweep.thickness + sweep.roam, box)
         held = box[:, 0] <= box[:, 3]
         axis = int(np.argmax(np.ptp(box[held, :3], axis=0))) if held.any() else 0
         order = np.argsort(box[:, axis], kind="stable").astype(np.int32)
@@ -157,6 +133,41 @@ class ManifoldSearch:
         new = Manifolds.of(np.stack([both // count, both % count], axis=1).astype(np.int32))
         new.take_over(self.manifolds, count)
         self.manifolds = new
+        if len(sweep.stale) < len(both):
+            self.sweep = sweep._replace(stale=np.zeros(len(both), np.int32))
+
+
+@kernel
+def has_pairs(sweep, poses, radius, speed, resting, time):
+    """Whether the pairs are those of all bodies that may come within their thickness in a time [s].
+
+    speed: of each body's fastest point [m/s]; resting: whether it sleeps.
+    """
+    for body in range(poses.shape[0]):
+        if sweep.resting[body] and not resting[body]:
+            return False
+    return stays_within(poses, sweep.poses, radius, sweep.roam, speed, time)
+
+
+@kernel
+def update_pairs(sweep, shapes, manifolds, poses, matrices, solids, resting, time):
+    """Compute the points of pairs anew that have moved too far; pairs of sleeping bodies keep theirs."""
+    m = manifolds
+    count = find_stale(
+        poses, solids.radius, sweep.size, solids.velocity, solids.spin, resting, time, m.pair, m.seen, m.reach,
+        sweep.stale,
+    )  # fmt: skip
+    if count == 0:
+        return
+    sweep.wanted[:] = False
+    for k in range(count):
+        for side in range(2):
+            sweep.wanted[m.pair[sweep.stale[k], side]] = True
+    place_some(shapes, sweep.wanted, poses, matrices, sweep.corners, sweep.normals)
+    update_manifolds(
+        sweep.stale[:count], shapes, poses, matrices, sweep.corners, sweep.normals, solids.radius, sweep.size,
+        sweep.thickness, m.pair, m.point_count, m.owner, m.anchor, m.normal, m.impulse, m.seen, m.reach,
+    )  # fmt: skip
 
 
 @kernel

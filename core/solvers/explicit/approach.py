@@ -4,6 +4,7 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import four, lane, load4, store4, sum_spread, triple
 from .arrays import GIVEN, RIGID, SOFT
 from .carried import answer, middle, place_point, push_body, side_body, speed_along, try_move
+from .press import free_weight, lever_limited
 from .turning import push_apart
 from .verify import SPENT_SHARE, fails, least_separation, projections, separation
 
@@ -76,8 +77,10 @@ def stop(velocity, x, contacts, c, weight, speed, points, bodies, rigid):
         return
     nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
     inverse_mass = along = 0.0
+    largest = -1.0
     for k in range(4):
         i, w = contacts.points[4 * c + k], lane(weight, k)
+        largest = max(largest, free_weight(points, bodies, i >> 2, w))
         if bodies.kind[points.body[i >> 2]] != RIGID:
             inverse_mass += w * w * points.inverse_mass[i >> 2]
             along += w * (velocity[i] * nx + velocity[i + 1] * ny + velocity[i + 2] * nz)
@@ -90,7 +93,7 @@ def stop(velocity, x, contacts, c, weight, speed, points, bodies, rigid):
             along += (1.0 - 2.0 * side) * speed_along(rigid, q, px, py, pz, nx, ny, nz)
     if not (inverse_mass > 0.0 and along < 0.0):
         return
-    size = min(speed, -along) / inverse_mass
+    size = min(speed, -along) / lever_limited(inverse_mass, largest)
     for k in range(4):
         i = contacts.points[4 * c + k]
         share = size * lane(weight, k) * points.inverse_mass[i >> 2]

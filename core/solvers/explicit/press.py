@@ -86,17 +86,36 @@ def weigh(contacts, count, x, points, bodies, rigid):
         weigh_one(contacts, c, x, points, bodies, rigid)
 
 
+@lean_inline_kernel
+def free_weight(points, bodies, i, weight):
+    """|weight| of point i in a contact; 1 of a rigid body's, -1 of a given point."""
+    if bodies.kind[points.body[i]] == RIGID:
+        return 1.0
+    return abs(weight) if points.inverse_mass[i] > 0.0 else -1.0
+
+
+@lean_inline_kernel
+def lever_limited(inverse_mass, largest):
+    """Inverse mass of a contact whose free points have this `largest` weight [1/kg].
+
+    Beside pinned points the weight of a free one may be tiny: to stop the contact it would have to be thrown. So no
+    point gets more than three times the speed that its contact is to change by; a side without pins never does, as one
+    of its weights is a third at least.
+    """
+    return inverse_mass / min(max(3.0 * largest, TINY), 1.0)
+
+
 @lean_kernel
 def weigh_one(contacts, c, x, points, bodies, rigid):
     """Mass that impulses of contact c move, its friction; one of given points alone keeps no distance."""
-    any_free = False
+    largest = -1.0
     for k in range(4):
-        i = contacts.points[4 * c + k] >> 2
-        contacts.share[4 * c + k] = contacts.weight[4 * c + k] * points.inverse_mass[i]
-        any_free |= points.inverse_mass[i] > 0.0 or bodies.kind[points.body[i]] == RIGID
-    if not any_free:
+        i, weight = contacts.points[4 * c + k] >> 2, contacts.weight[4 * c + k]
+        contacts.share[4 * c + k] = weight * points.inverse_mass[i]
+        largest = max(largest, free_weight(points, bodies, i, weight))
+    if largest < 0.0:
         contacts.reach[c] = -inf
-    total = own_inverse_mass(contacts, c)
+    total = lever_limited(own_inverse_mass(contacts, c), largest)
     a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
     contacts.carried[c] = bodies.kind[a] == RIGID or bodies.kind[b] == RIGID
     if contacts.carried[c]:

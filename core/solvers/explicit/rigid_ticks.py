@@ -6,8 +6,9 @@ A tick of 1/240 s has three parts:
 2. Soft steps fly the bodies with these velocities and add what soft bodies do to them (`rigid_flight.py`).
 3. `end`: impulses without the push apart, by the way that the bodies have really gone; restitution.
 
-A tick ends early where a body strays from its planned flight by more than a tenth of its thickness, and where a body
-that sleeps must wake. Bodies that soft ones touch keep their rigid pairs in the contact set of the steps, which limits
+Where no rigid body can meet another one or a collider in the rest of a run of steps, that is one tick. A tick ends
+early where a body strays from its planned flight by more than a tenth of its thickness, and where a body that sleeps
+must wake. Bodies that soft ones touch keep their rigid pairs in the contact set of the steps, which limits
 their motion. Bodies that are not simple have their contacts in the steps, as soft bodies have.
 """
 
@@ -15,22 +16,23 @@ import numpy as np
 
 from ...bodies.rigid.convex import ConvexShapes
 from ...contact.kept_distance import RESTING_SHARE
-from ...contact.restitution import resting_speed
 from ...jit import Repeated
 from ...model import FloatArray, IntArray, Model
 from ...state import RigidMotion, State
 from ..counts import Counts
 from ..kinematics import Motion
-from ..rigid.contacts import RigidContacts, Support
-from ..rigid.impulses import MOST_SWEEPS, PUSHING, RELAXING, Effort
+from ..rigid.contacts import RigidContacts
+from ..rigid.found import Support
 from .arrays import GIVEN, RIGID
 from .carried import start_bodies
 from .contact_set import ContactSet
 from .rigid_flight import note_support
-from .tick_impulses import Impulses, Span, begin_impulses, end_impulses, foresee, soft_speed, tick_of
+from .tick_impulses import Impulses, Span, begin_impulses, end_impulses, foresee, tick_of
 
 #: Time between two solutions of the contacts among rigid bodies [s].
 TICK_TIME = 1.0 / 240.0
+#: Ticks without contacts may be longer; damping, which acts at their end, takes at most this share of a velocity.
+MOST_DAMPED = 0.01
 
 
 class RigidTicks:
@@ -40,20 +42,23 @@ class RigidTicks:
         """`contact`: the contact set of the steps, whose rigid bodies the ticks move."""
         self.model, self.shapes, self._counts = model, shapes, counts
         self._rigid = contact.rigid
-        self._begin, self._end = Repeated(begin_impulses), Repeated(end_impulses)
+        self._foresee, self._begin, self._end = Repeated(foresee), Repeated(begin_impulses), Repeated(end_impulses)
         self._note_support = Repeated(note_support)
         self._motion = RigidMotion(contact.rigid.pose, contact.rigid.velocity, contact.rigid.momentum)
-        self._contacts = RigidContacts(model, TICK_TIME, shapes, counts)
-        self._tick = tick_of(model, shapes.simple)
         count = model.rigid_count
         self._support = Support(np.zeros(count, bool), np.zeros(count, bool), np.zeros(count))
+        self._contacts = RigidContacts(model, TICK_TIME, shapes, counts, self._support)
+        self._tick, found = tick_of(model, shapes.simple), self._contacts.found
         self._impulses = Impulses(
-            self._contacts.rows, self._contacts.solids, self._tick, self._rigid, self._contacts.matrices
+            found.rows, found.solids, self._tick, self._rigid, found.matrices, found.speed, self._support.speed
         )
         self._given = 0.0  # speed of the fastest point of a collider in this run of steps [m/s]
         self._bodies = np.zeros((0, 2), np.int32)  # of each row, when the last run ended
         self._has_moved = False  # whether any body was awake in this run of steps
         self._moves = False  # whether any body is awake in this tick
+        self._is_free = True  # whether no contact of rigid bodies was found near in this run of steps
+        most = max(model.rigid.linear_damping.max(initial=0.0), model.rigid.angular_damping.max(initial=0.0))
+        self._longest = MOST_DAMPED / most if most > 0.0 else np.inf  # ticks [s]
         self._time = TICK_TIME  # of this tick, as planned [s]
         # of rigid bodies and colliders, in the model's order [m, m/s]
         self._x, self._v = np.zeros((2, model.point_count, 3))
@@ -81,42 +86,66 @@ class RigidTicks:
         first = self.model.vertex_count
         self._given = self._contacts.colliders.fastest_of(motion)
         self._x[first:], self._v[first:] = state.positions[first:], state.velocities[first:]
-        self._has_moved = False
+        self._has_moved, self._is_free = False, True
         self._tick.touching[:] = state.touching[self.model.membrane_count :]
 
-    def begin(self, state: State, motion: Motion, share: float, time: float, step: float) -> bool:
-        """Begin a tick of a time [s] with soft steps of a length [s]; returns whether other bodies sleep than before.
+    def begin(self, state: State, motion: Motion, share: float, step: float, count: int, most: int) -> tuple[int, bool]:
+        """Begin a tick of `count` soft steps of a length [s], or of the `most` that are left where nothing rigid is
+        near; returns its steps, and whether other bodies sleep than before.
 
         `share`: part of the frame before its start.
         """
-        contacts, tick, rigid, support = self._contacts, self._tick, self._rigid, self._support
-        self._time, self._moves = time, not self.sleeps
+        rigid = self._rigid
+        self._moves = not self.sleeps
         if len(motion.points):
             self._x[motion.points], self._v[motion.points] = motion.positions(share), motion.velocities
         slept = rigid.asleep.copy()
         if self._moves:
             self._has_moved = True
-            contacts.start_from(state)
-            contacts.take_step_time(time)
-            foresee(tick, rigid, time)
-            soft_speed(tick, time, support.speed)
-            contacts.find(state, self._motion, tick.held, self._x, self._v, self._given, support)
-            if contacts.rows is not self._impulses.rows:
-                self._impulses = self._impulses._replace(rows=contacts.rows)
-            effort = Effort(PUSHING, MOST_SWEEPS, contacts.enough())
-            self._counts.sweeps += self._begin(
-                self._impulses, contacts.count, contacts.colliders.speculation, self.model.gravity,
-                self._span(time, step), effort,
-            )  # fmt: skip
+            self._contacts.start_from(state)
+            if most > count and self._is_free and self._find_none(state, most * step):
+                count = most
+            else:
+                self._find(state, count * step)
+            self._begin_impulses(count * step, step)
         else:
-            state.still_time += time
-            contacts.count = contacts.first_given = 0
+            count = most if self.is_apart else count
+            state.still_time += count * step
+            self._contacts.clear()
             rigid.asleep[:] = self.shapes.simple
+        self._time = count * step
         changes = bool((slept != rigid.asleep).any())
         if changes:
             self._take_sleep()
             start_bodies(rigid)
-        return changes
+        return count, changes
+
+    def _find(self, state: State, time: float) -> None:
+        """Find the contacts of a tick of a time [s]."""
+        self._contacts.take_step_time(time)
+        self._foresee(self._impulses, time)
+        self._contacts.find(state, self._motion, self._tick.held, self._x, self._v, self._given)
+
+    def _find_none(self, state: State, time: float) -> bool:
+        """Whether no rigid body can come near another one, or a collider, in a time [s]; tried once in a run."""
+        if self._given > 0.0 or self._tick.held.any() or time > self._longest:
+            return False
+        still = state.still_pose.copy(), state.still_time.copy()
+        self._find(state, time)
+        self._is_free = self._contacts.count == 0
+        if not self._is_free:
+            state.still_pose[:], state.still_time[:] = still
+        return self._is_free
+
+    def _begin_impulses(self, time: float, step: float) -> None:
+        """Impulses before soft steps of a time [s]."""
+        contacts = self._contacts
+        if contacts.rows is not self._impulses.rows:
+            self._impulses = self._impulses._replace(rows=contacts.rows)
+        self._counts.sweeps += self._begin(
+            self._impulses, contacts.count, contacts.found.near.speculation, self.model.gravity,
+            Span(time, 0.0, 1.0, step),
+        )  # fmt: skip
 
     def _take_sleep(self) -> None:
         """Let the steps take sleeping bodies as given ones."""
@@ -132,17 +161,9 @@ class RigidTicks:
         if not self._moves:
             return
         contacts.take_step_time(time)
-        effort = Effort(RELAXING, MOST_SWEEPS, contacts.enough())
-        self._counts.sweeps += self._end(
-            self._impulses, contacts.count, self.model.gravity, self._span(time, step), effort
-        )  # fmt: skip
-        contacts.keep()
-        contacts.place(self._motion, self._x, self._v)
-
-    def _span(self, time: float, step: float) -> Span:
-        """The times of a tick whose soft steps take a time [s]."""
-        left = max(self._time - time, 0.0)
-        return Span(time, left, min(1.0, time / TICK_TIME), step, resting_speed(self.model.gravity, time))
+        span = Span(time, max(self._time - time, 0.0), min(1.0, time / TICK_TIME), step)
+        self._counts.sweeps += self._end(self._impulses, contacts.count, self.model.gravity, span)
+        contacts.finish(self._motion, self._x, self._v)
 
     def write(self, state: State, motion: Motion, share: float) -> None:
         """Write what a run of steps leaves into the state, at a share of the frame."""
@@ -163,7 +184,7 @@ class RigidTicks:
     def sleeps(self) -> bool:
         """Whether all bodies sleep and nothing wakes them."""
         shaken = self._support.shakes & self.shapes.simple
-        return self._given == 0.0 and bool(self._contacts.resting.all()) and not shaken.any()
+        return self._given == 0.0 and bool(self._contacts.found.resting.all()) and not shaken.any()
 
     @property
     def is_apart(self) -> bool:

@@ -342,13 +342,12 @@ class ExplicitSolver:
             each = steps // ticks_in(time)
             while state[STEP] < steps:
                 done = state[TICK_START] = int(state[STEP])
-                end = (done // each + 1) * each
                 if ticks.sleeps and ticks.is_apart:
-                    end = steps
                     scene.contact.bodies.calm[:] = False  # whatever comes near wakes them
-                state[TICK_END] = end
                 begin = share + done * h / motion.frame_time
-                if ticks.begin(after, motion, begin, (end - done) * h, h):
+                count, changes = ticks.begin(after, motion, begin, h, each - done % each, steps - done)
+                state[TICK_END] = done + count
+                if changes:
                     state[AGE] = -1
                     self._note_sleep()
                 state[WAKES] = 0

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...bodies.rigid.motion import turned_tensors
+from ...contact.restitution import RESTING_STEPS, resting_speed_kernel
 from ...jit import kernel
 from ...model import BoolArray, FloatArray, Model
 from ..rigid.bodies import add_turn
-from ..rigid.impulses import bounce, move_rows, solve, start_impulses
+from ..rigid.found import enough_for
+from ..rigid.impulses import MOST_SWEEPS, PUSHING, RELAXING, Effort, bounce, move_rows, solve, start_impulses
 from ..rigid.rows import Rows, Solids, mark_pressing, relative_velocity
 from .arrays import Rigid
 from .carried import respin
@@ -56,6 +58,8 @@ class Impulses(NamedTuple):
     tick: Tick
     rigid: Rigid
     matrices: FloatArray  # orientations where the tick begins, shape (rigid_count, 3, 3)
+    speed: FloatArray  # of each body's fastest point there [m/s], shape (rigid_count,)
+    soft_speed: FloatArray  # that soft forces give each body in the tick [m/s]
 
 
 class Span(NamedTuple):
@@ -65,7 +69,6 @@ class Span(NamedTuple):
     left: float  # by which it ended early [s]
     share: float  # weight of it in the mean soft force
     step: float  # length of a soft step [s]
-    slow: float  # resting speed [m/s], see `restitution.resting_speed`
 
 
 def tick_of(model: Model, takes_part: BoolArray) -> Tick:
@@ -91,22 +94,17 @@ def tick_of(model: Model, takes_part: BoolArray) -> Tick:
 
 
 @kernel
-def foresee(tick, rigid, time):
-    """Give bodies that are held the soft impulse of a time [s]."""
+def foresee(impulses, time):
+    """Give bodies that are held the soft impulse of a time [s]; the speeds that soft forces give in it."""
+    tick, rigid = impulses.tick, impulses.rigid
     for q in range(tick.held.shape[0]):
+        f = tick.force[q]
+        impulses.soft_speed[q] = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) * time / tick.mass[q]
         for axis in range(3):
             tick.start_velocity[q, axis] = rigid.velocity[q, axis]
             if tick.held[q]:
-                rigid.velocity[q, axis] += time * tick.force[q, axis] / tick.mass[q]
+                rigid.velocity[q, axis] += time * f[axis] / tick.mass[q]
                 rigid.momentum[q, axis] += time * tick.torque[q, axis]
-
-
-@kernel
-def soft_speed(tick, time, out):
-    """Speed that soft forces give each body in a time [s], into `out` [m/s]."""
-    for q in range(tick.held.shape[0]):
-        f = tick.force[q]
-        out[q] = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) * time / tick.mass[q]
 
 
 @kernel
@@ -144,7 +142,7 @@ def add_foreseen(solids, tick, sign):
 
 
 @kernel
-def begin_impulses(impulses, count, speculation, gravity, span, effort):
+def begin_impulses(impulses, count, speculation, gravity, span):
     """Impulses that let no pair come too near in the tick, and the flight for its soft steps; returns the sweeps.
 
     speculation: distance beyond the thickness within which contacts are rows [m], shape (rigid_count,).
@@ -156,7 +154,8 @@ def begin_impulses(impulses, count, speculation, gravity, span, effort):
         for axis in range(3):
             tick.spin[q, axis] = solids.spin[q, axis]
     start_impulses(count, rows, solids)
-    sweeps = solve(count, rows, solids, h, True, effort)
+    enough = enough_for(solids.awake, impulses.speed, tick.thickness, h)
+    sweeps = solve(count, rows, solids, h, True, Effort(PUSHING, MOST_SWEEPS, enough))
     add_turn(solids.awake, impulses.matrices, tick.inertia, solids.spin, tick.spin, rigid.momentum, tick.momentum)
     for q in range(bodies):
         rigid.room[q] = float("inf")
@@ -223,7 +222,7 @@ def lay_down(q, tick, rigid):
 
 
 @kernel
-def end_impulses(impulses, count, gravity, span, effort):
+def end_impulses(impulses, count, gravity, span):
     """Impulses after the soft steps, without the push apart, then restitution and damping; returns the sweeps."""
     rows, solids, tick, rigid = impulses.rows, impulses.solids, impulses.tick, impulses.rigid
     h, bodies, awake = span.time, tick.held.shape[0], solids.awake
@@ -246,8 +245,9 @@ def end_impulses(impulses, count, gravity, span, effort):
         for axis in range(3):
             solids.velocity[q, axis] = rigid.velocity[q, axis] if awake[q] else 0.0
             solids.spin[q, axis] = tick.spin[q, axis]
-    sweeps = solve(count, rows, solids, h, False, effort)
-    bounce(count, rows, solids, span.slow)
+    enough = enough_for(awake, impulses.speed, tick.thickness, h)
+    sweeps = solve(count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough))
+    bounce(count, rows, solids, resting_speed_kernel(gravity, h, RESTING_STEPS))
     add_turn(awake, impulses.matrices, tick.inertia, solids.spin, tick.spin, rigid.momentum, tick.momentum)
     for q in range(bodies):
         if not tick.takes_part[q]:

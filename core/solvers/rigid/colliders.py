@@ -1,13 +1,18 @@
 """Contacts of rigid bodies with colliders: the contact set, and points that have passed a face."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...contact.broad_phase.body_pairs import any_moved
 from ...contact.broad_phase.search import ContactSearch
 from ...contact.contacts import Contacts
-from ...contact.narrow_phase.vertex_triangle import evaluate_gaps
+from ...contact.narrow_phase.edge_edge import evaluate_edges
+from ...contact.narrow_phase.vertex_triangle import evaluate_rows
 from ...contact.untangle.recovery import find_through
+from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import State
 from ..counts import Counts
@@ -20,6 +25,42 @@ REACH = 0.02
 SPECULATION = 1.5
 
 
+class Near(NamedTuple):
+    """The contacts of a search, as in `contact.contacts.Contacts`, and how long they stay complete."""
+
+    used: int
+    edge_start: int
+    points: IntArray
+    triangle: IntArray
+    apex: IntArray
+    soft: BoolArray
+    bodies: IntArray
+    thickness: FloatArray
+    side: NDArray[np.int8]
+    facing: NDArray[np.int8]
+    local: NDArray[np.int8]
+    weights: FloatArray
+    normal: FloatArray
+    distance: FloatArray
+    gap: FloatArray
+    feature: NDArray[np.int8]
+    target_weight: FloatArray
+    body: IntArray  # rigid body of each contact
+    limit: FloatArray  # scratch: distance up to which each is evaluated as a contact [m]
+    above: NDArray[np.int8]  # see `find_through`
+    triangles: IntArray  # of all bodies
+    triangle_neighbour: IntArray
+    point_start: IntArray  # CSR over all bodies
+    searched: FloatArray  # positions of all points at the search [m]
+    reach: FloatArray  # how far each body's points may move from there [m]
+    ahead: FloatArray  # scratch: what is left of it
+    followed: FloatArray  # positions of the last check for passed faces [m]
+    left_out: BoolArray  # rigid bodies that slept at the search
+    speculation: FloatArray  # distance beyond the thickness within which each one's contacts become rows [m]
+    first: int  # number of the first rigid body
+    end: int  # number of the first collider
+
+
 class ColliderContacts:
     """The contact set of a model's rigid bodies with its colliders, for steps of a length [s]."""
 
@@ -27,12 +68,11 @@ class ColliderContacts:
         self._model, self.step_time, self._counts = model, step_time, counts
         self._search = ContactSearch(model, among_moving=False)
         self.contacts = Contacts()
-        self.speculation = np.zeros(model.rigid_count)  # beyond the thickness [m]
-        self._thickness = np.zeros(0)
-        self._body = np.zeros(0, np.int32)  # number of the rigid body in each row
-        self._above = np.zeros(0, np.int8)  # see `find_through`
+        self._ahead, self._followed = np.zeros(model.body_count), np.zeros((model.point_count, 3))
+        self._is_followed = False  # whether a check for passed faces was made
         self._left_out = np.zeros(model.rigid_count, dtype=bool)  # of the last search
-        self._followed: FloatArray | None = None  # positions of the last check for passed faces
+        self._speculation = np.zeros(model.rigid_count)
+        self.near = self._near()
 
     def untangle(self, x: FloatArray) -> int:
         """List the points behind a collider's surface; returns how many triangles cross, of all bodies."""
@@ -53,9 +93,8 @@ class ColliderContacts:
         """Search again in the next step."""
         self._search.forget()
         self.contacts.clear()
-        self._left_out[:] = False
-        self._above = np.zeros(0, np.int8)
-        self._followed = None
+        self._left_out[:] = self._is_followed = False
+        self.near = self._near()
         model, listed = self._model, state.wrong_side
         body, other = model.point_body[listed[:, 0]], listed[:, 1]
         listed = listed[np.minimum(body, other) >= model.membrane_count]
@@ -71,60 +110,46 @@ class ColliderContacts:
         way = (motion.end - motion.start)[motion.points >= self._model.moving_point_count]
         return float(np.sqrt(np.einsum("ij,ij->i", way, way).max(initial=0.0))) / motion.frame_time
 
-    def meet(
-        self, x: FloatArray, v: FloatArray, speed: FloatArray, resting: BoolArray, given: float
-    ) -> tuple[BoolArray, BoolArray]:
-        """Update the contact set; returns which bodies have contact with a collider, and which with one that moves.
+    def look(self, x: FloatArray, speed: FloatArray, resting: BoolArray, given: float) -> None:
+        """Search anew, see `is_near_known`; while no collider moves, sleeping bodies keep their contacts, without one.
 
-        x, v: of all points [m, m/s], shape (point_count, 3); speed: largest speed of each body's points [m/s]; resting:
-        whether a body has slept since the last step; given: speed of the colliders' fastest point [m/s]. While no
-        collider moves, sleeping bodies keep their contacts, without a search.
+        x: of all points [m], shape (point_count, 3); speed: largest speed of each body's points [m/s]; resting:
+        whether a body has slept since the last step; given: speed of the colliders' fastest point [m/s].
         """
-        model, contacts, first = self._model, self.contacts, self._model.membrane_count
-        supported, shaken = np.zeros((2, model.rigid_count), dtype=bool)
-        if model.body_count == model.moving_count:
-            return supported, shaken
-        left_out = resting if given == 0.0 else np.zeros_like(resting)
+        model, near, first = self._model, self.near, self._model.membrane_count
         move = self.step_time * (speed + given + self.step_time * math.sqrt(model.gravity @ model.gravity))
-        self.speculation = SPECULATION * move
-        ahead = np.zeros(model.body_count)
-        ahead[first : model.moving_count] = self.speculation
-        is_seen = self._search.others_valid(x, ahead)
-        listed = self.follow(x, is_seen)
-        if listed or (self._left_out & ~left_out).any() or not is_seen:
-            reach = np.full(model.body_count, REACH_STEPS * self.step_time * given)
-            reach[first : model.moving_count] = REACH_STEPS * move + REACH * model.rigid.radius + self.speculation
-            self._left_out = left_out.copy()
-            self._look(x, reach)
-        near = contacts.gap[: contacts.count] < self._thickness
-        body = self._body[near]
-        supported[body] = True
-        supported[self._left_out] = True
-        if given > 0.0:
-            other = v[contacts.points[: contacts.count].max(axis=1)[near]]
-            shaken[body[np.abs(other).sum(axis=1) > 0.0]] = True
-        return supported, shaken
+        near.speculation[:] = SPECULATION * move
+        self._list_marked()
+        self.follow(x, self._search.others_valid(x, self._beyond()))
+        reach = np.full(model.body_count, REACH_STEPS * self.step_time * given)
+        reach[first : model.moving_count] = REACH_STEPS * move + REACH * model.rigid.radius + near.speculation
+        self._left_out[:] = resting if given == 0.0 else False
+        self._look(x, reach)
+
+    def _beyond(self) -> FloatArray:
+        """Speculative distance of all bodies [m]."""
+        beyond = np.zeros(self._model.body_count)
+        beyond[self._model.membrane_count : self._model.moving_count] = self.near.speculation
+        return beyond
 
     def follow(self, x: FloatArray, is_seen: bool = False) -> bool:
         """List the points that have passed a face since the last call, so that they are pushed back; True if there are
         any.
 
-        It is called at the start of a step and at the end of a frame, since the next frame begins with the state alone.
+        It is called before a search and at the end of a frame, since the next frame begins with the state alone.
         is_seen: whether no point can have left the reach of the last search.
         """
         model, before = self._model, self._followed
         if model.body_count == model.moving_count:
             return False
-        if before is None:
-            self._followed = x.copy()
-        else:
-            if not (is_seen or self._search.others_valid(x)):
-                # a body was struck and left the reach of the search: search again from its last position
-                way = np.linalg.norm(x - before, axis=1)
-                self._look(before, np.maximum.reduceat(way, model.body_point_start[:-1]))
-            np.copyto(before, x)
-        self._evaluate(x)
-        return self._list_through(x)
+        if self._is_followed and not (is_seen or self._search.others_valid(x)):
+            # a body was struck and left the reach of the search: search again from its last position
+            way = np.linalg.norm(x - before, axis=1)
+            self._look(before, np.maximum.reduceat(way, model.body_point_start[:-1]))
+        self._is_followed = True
+        np.copyto(before, x)
+        evaluate(self.near, x)
+        return mark_through(self.near, x) and self._list_marked()
 
     def _look(self, x: FloatArray, reach: FloatArray) -> None:
         """Search at x for pairs within the bodies' reach [m], and store on which side of a collider they are."""
@@ -134,34 +159,108 @@ class ColliderContacts:
         nowhere[model.membrane_count : model.moving_count] = self._left_out
         self._search.search(x, reach, contacts, left_out=nowhere)
         self._search.reach[: model.membrane_count] = np.inf  # soft bodies take no part
-        self._thickness = contacts.thickness[: contacts.count].copy()
-        self._body = contacts.bodies[: contacts.count].min(axis=1) - model.membrane_count  # colliders come last
-        self._above = np.zeros(contacts.edge_start, np.int8)
+        self.near = self._near()
         self._counts.contact_searches += 1
-        self._evaluate(x)
-        self._list_through(x)
+        evaluate(self.near, x)
+        mark_through(self.near, x)
 
-    def _evaluate(self, x: FloatArray) -> None:
-        """Gaps of the contact set at x."""
-        contacts = self.contacts
-        points, edges = slice(0, contacts.edge_start), slice(contacts.edge_start, contacts.count)
-        # contacts need their owners within the whole speculative distance
-        contacts.thickness[points] = self._thickness[points] + self.speculation[self._body[points]]
-        evaluate_gaps(x, contacts, self._model.surfaces)
-        contacts.thickness[points] = self._thickness[points]
-        contacts.gap[edges][contacts.target_weight[edges] <= 0.0] = np.inf
-
-    def _list_through(self, x: FloatArray) -> bool:
-        """List points that have passed a face since the last step; True if there are any."""
-        contacts, search = self.contacts, self._search
-        found = find_through(
-            x, contacts.edge_start, contacts.points, contacts.triangle, self._model.surfaces.triangles, contacts.side,
-            contacts.feature, self._above,
+    def _near(self) -> Near:
+        """The contacts of the last search."""
+        model, c = self._model, self.contacts
+        body = c.bodies[: c.count].min(axis=1) - model.membrane_count  # colliders come last
+        return Near(
+            c.count, c.edge_start, c.points, c.triangle, c.apex, c.soft, c.bodies, c.thickness, c.side, c.facing,
+            c.local, c.weights, c.normal, c.distance, c.gap, c.feature, c.target_weight, body, np.zeros(c.edge_start),
+            np.zeros(c.edge_start, np.int8), model.surfaces.triangles, model.surfaces.triangle_neighbour,
+            model.body_point_start, self._search.searched, self._search.reach, self._ahead, self._followed,
+            self._left_out, self._speculation, model.membrane_count, model.moving_count,
         )  # fmt: skip
-        if found:
-            rows = np.flatnonzero(np.abs(self._above) == 2)
-            pairs = np.stack([contacts.points[rows, 0], contacts.bodies[rows, 1]], axis=1)
-            pairs, first = np.unique(np.concatenate([search.wrong_side_pairs, pairs]), axis=0, return_index=True)
-            facing = np.concatenate([search.wrong_side_facing, self._above[rows] // 2])
-            search.list_wrong_side(pairs, facing[first].astype(np.int8))
-        return found > 0
+
+    def _list_marked(self) -> bool:
+        """List the points that have passed a face, see `mark_through`; True if there are any."""
+        contacts, search, above = self.contacts, self._search, self.near.above
+        rows = np.flatnonzero(np.abs(above) == 2)
+        if not len(rows):
+            return False
+        pairs = np.stack([contacts.points[rows, 0], contacts.bodies[rows, 1]], axis=1)
+        pairs, first = np.unique(np.concatenate([search.wrong_side_pairs, pairs]), axis=0, return_index=True)
+        facing = np.concatenate([search.wrong_side_facing, above[rows] // 2])
+        search.list_wrong_side(pairs, facing[first].astype(np.int8))
+        return True
+
+
+@kernel
+def evaluate(near, x):
+    """Gaps of the contacts at x; those of edges that are no contacts are infinite."""
+    # contacts need their owners within the whole speculative distance
+    for row in range(near.edge_start):
+        near.limit[row] = near.thickness[row] + near.speculation[near.body[row]]
+    evaluate_rows(
+        x, near.triangles, near.triangle_neighbour, near.edge_start, near.points, near.triangle, near.bodies,
+        near.limit, near.side, near.facing, near.local, near.weights, near.normal, near.distance, near.gap,
+        near.feature,
+    )  # fmt: skip
+    evaluate_edges(
+        x, near.edge_start, near.used, near.points, near.apex, near.soft, near.thickness, near.side, near.weights,
+        near.normal, near.distance, near.gap, near.target_weight,
+    )  # fmt: skip
+    for row in range(near.edge_start, near.used):
+        if near.target_weight[row] <= 0.0:
+            near.gap[row] = math.inf
+
+
+@kernel
+def mark_through(near, x):
+    """Mark the points that have passed a face since the last call in `near.above`; True if there are any."""
+    return (
+        find_through(
+            x, near.edge_start, near.points, near.triangle, near.triangles, near.side, near.feature, near.above
+        )
+        > 0
+    )  # fmt: skip
+
+
+@kernel
+def is_near_known(near, x, speed, resting, given, time, fall):
+    """Evaluate the contacts at x; False if a new search must come first, see `ColliderContacts.look`.
+
+    fall: velocity that gravity gives in the `time` [m/s].
+    """
+    if near.end == near.point_start.shape[0] - 1:
+        return True
+    for body in range(near.ahead.shape[0]):
+        near.ahead[body] = near.reach[body]
+    complete = True
+    for q in range(resting.shape[0]):
+        near.speculation[q] = SPECULATION * time * (speed[q] + given + fall)
+        near.ahead[near.first + q] -= near.speculation[q]
+        complete &= not near.left_out[q] or (resting[q] and given == 0.0)
+    if not complete or any_moved(x, near.searched, near.ahead, near.point_start):
+        return False
+    for point in range(near.point_start[near.first], x.shape[0]):
+        for axis in range(3):
+            near.followed[point, axis] = x[point, axis]
+    evaluate(near, x)
+    return not mark_through(near, x)
+
+
+@kernel
+def meet(near, velocity, given, supported, shaken):
+    """Mark the bodies that have contact with a collider, and those that have one with a collider that moves.
+
+    velocity: of all points [m/s].
+    """
+    for q in range(near.left_out.shape[0]):
+        if near.left_out[q]:
+            supported[q] = True
+    for row in range(near.used):
+        if not near.gap[row] < near.thickness[row]:
+            continue
+        q = near.body[row]
+        supported[q] = True
+        if given > 0.0:
+            last = 0
+            for slot in range(4):
+                last = max(last, near.points[row, slot])
+            if abs(velocity[last, 0]) + abs(velocity[last, 1]) + abs(velocity[last, 2]) > 0.0:
+                shaken[q] = True

@@ -4,7 +4,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...contact.kept_distance import RECOVERED_SHARE, RESTING_SHARE
 from ...contact.mixing import mixed_kernel
@@ -57,20 +56,6 @@ class Solids(NamedTuple):
     awake: BoolArray
 
 
-class GivenContacts(NamedTuple):
-    """Contacts of bodies with colliders, as in `contact.contacts.Contacts`; the first `used` count."""
-
-    used: int
-    points: IntArray
-    weights: FloatArray
-    normal: FloatArray
-    gap: FloatArray
-    side: NDArray[np.int8]
-    bodies: IntArray
-    thickness: FloatArray
-    speculation: FloatArray  # distance beyond the thickness within which each rigid body's contacts become rows [m]
-
-
 class Scene(NamedTuple):
     """Where everything is, and what of: points and bodies of the model, and poses of its rigid bodies."""
 
@@ -88,7 +73,7 @@ class HeldContacts(NamedTuple):
     """Impulses of the contacts with colliders in the last step, by rigid body."""
 
     start: IntArray  # CSR over rigid bodies
-    anchor: FloatArray  # point in the body's frame [m], shape (held_count, 3); infinite once it is taken
+    anchor: FloatArray  # point in the body's frame [m], shape (at least held_count, 3); infinite once it is taken
     impulse: FloatArray  # [N s]
     near: FloatArray  # distance at which it is the same contact [m], of each body
 
@@ -268,7 +253,7 @@ def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, mat
 
 @kernel
 def given_rows(first_row, contacts, scene, held, solids, push_share, rows, local):
-    """Rows of the contacts with colliders, from `first_row` on; returns the number of all rows.
+    """Rows of the contacts with colliders (`colliders.Near`), from `first_row` on; returns the number of all rows.
 
     `local`: output, the point of each row in its body's frame. A row takes over the impulse of the nearest held
     contact.
@@ -347,7 +332,7 @@ def share_room(first, count, side, rows):
 
     The thickness is a margin, not a part of the shapes: a box drawn with 0.1 mm of play in a tunnel slides through it.
     Neither of two such contacts keeps more than half of their gaps together: pushed to more, they would press the body
-    from both sides, harder in each step. side: of each contact with a collider, as in `GivenContacts`.
+    from both sides, harder in each step. side: of each contact with a collider, as in `colliders.Near`.
     """
     bodies = 0
     for row in range(first, count):

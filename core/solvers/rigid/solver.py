@@ -91,10 +91,10 @@ class RigidSolver(FixedSteps):
         if len(motion.points):
             x[motion.points], v[motion.points] = motion.positions(share), motion.velocities
             given = contacts.colliders.fastest(v)
-        moves = given > 0.0 or not contacts.resting.all()
+        moves = given > 0.0 or not contacts.found.resting.all()
         if not moves:
             after.still_time += h
-            contacts.count = contacts.first_given = 0
+            contacts.clear()
         else:
             contacts.start_from(after)
             self._step(after, x, v, given)
@@ -114,10 +114,9 @@ class RigidSolver(FixedSteps):
         self._move(rigid, touching)
         touching[:] = ~awake
         mark_pressing(contacts.count, contacts.rows.body, contacts.rows.impulse, touching)
-        contacts.keep()
         if self._step_damping is not None:
             self._step_damping.apply(state, self.substep_time)
-        contacts.place(rigid, x, v)
+        contacts.finish(rigid, x, v)
 
     def _move(self, rigid: RigidMotion, touching: BoolArray) -> None:
         """Find the impulses and move the bodies with them."""
@@ -129,22 +128,22 @@ class RigidSolver(FixedSteps):
         body_energies(awake, of.mass, gravity, rigid.pose, start, energy[0])
         start_impulses(count, rows, solids)
         pushing = solve(count, rows, solids, h, True, Effort(PUSHING, MOST_SWEEPS, enough))
-        add_turn(awake, contacts.matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
+        add_turn(awake, contacts.found.matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
         fly_awake(awake, rigid.pose.copy(), solids.velocity, momentum, of.inverse_inertia, h, rigid.pose)
         move_rows(count, rows, solids, h)
         finish_bodies(awake, touching, h * gravity, solids.velocity)
         # on with the inertia of the new poses
-        place_bodies(~awake, rigid.pose, of.inverse_inertia, contacts.matrices, contacts.inverse)
-        turn_on(awake, contacts.inverse, momentum, solids.spin, solids.inverse_inertia)
+        place_bodies(~awake, rigid.pose, of.inverse_inertia, contacts.found.matrices, contacts.found.inverse)
+        turn_on(awake, contacts.found.inverse, momentum, solids.spin, solids.inverse_inertia)
         turned, whole = solids.spin.copy(), Motions(solids.velocity, solids.spin, np.empty_like(momentum))
         relaxing = solve(count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough))
-        add_turn(awake, contacts.matrices, of.inertia, solids.spin, turned, momentum, whole.momentum)
+        add_turn(awake, contacts.found.matrices, of.inertia, solids.spin, turned, momentum, whole.momentum)
         self.counts.sweeps += pushing + relaxing
         self._steps += 1
         self._unconverged += max(pushing, relaxing) >= MOST_SWEEPS
         body_energies(awake, of.mass, gravity, rigid.pose, whole, energy[1])
-        island_losses(contacts.island, energy[0], energy[1], first, count, rows, lost)
-        pay_debts(contacts.island, awake, of.mass, lost, first, count, rows, whole)
+        island_losses(contacts.found.island, energy[0], energy[1], first, count, rows, lost)
+        pay_debts(contacts.found.island, awake, of.mass, lost, first, count, rows, whole)
         self._bounce(whole, lost)
         self.counts.stages += 1
         rigid.velocity[:] = whole.velocity * self._slowed[0]
@@ -154,13 +153,15 @@ class RigidSolver(FixedSteps):
         """Restitution, within the energy that each island has `lost` in the step [J]; changes the motion."""
         contacts, of = self._contacts, self.model.rigid
         rows, count, solids, island, first = (
-            contacts.rows, contacts.count, contacts.solids, contacts.island, contacts.first_given,
+            contacts.rows, contacts.count, contacts.solids, contacts.found.island, contacts.first_given,
         )  # fmt: skip
         impulse, calm = rows.impulse[:count, 0].copy(), Motions(*(part.copy() for part in motion))
         if not bounce(count, rows, solids, resting_speed(self.model.gravity, self.substep_time)):
             return
         share = np.empty(len(island))
-        add_turn(solids.awake, contacts.matrices, of.inertia, solids.spin, calm.spin, calm.momentum, motion.momentum)
+        add_turn(
+            solids.awake, contacts.found.matrices, of.inertia, solids.spin, calm.spin, calm.momentum, motion.momentum
+        )
         bounce_shares(island, solids.awake, of.mass, lost, calm, motion, first, count, rows, impulse, share)
         cut_bounce(island, solids.awake, share, calm, motion, count, rows, impulse)
 

@@ -3,16 +3,14 @@
 Motion, height, springs, gas and the springs of contacts, in every frame. Starts are moved and turned at random.
 """
 
-from typing import Any
-
 import numpy as np
 import pytest
 import shapes
 from crossings import assert_nothing_crosses
-from explicit_scene import EVERY, energy, jittered, world_of
+from explicit_scene import EVERY, contact_energy, energy, jittered, world_of
 from rigid_scene import block
 from scenes import BEACH_BALL, add_ball
-from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.solvers.explicit.solver import ExplicitSolver
 
 #: By how much energy may be above that of the start, as a share of it.
@@ -98,21 +96,6 @@ def shaft(noise: Noise, surface: Surface) -> tuple[ModelBuilder, int]:
 
 
 SCENES = {scene.__name__: scene for scene in (stack, heap, heap_beside_a_ball, boxes_on_a_ball, ball_on_boxes, shaft)}
-
-
-def contact_energy(world: World) -> float:
-    """Energy of the contact springs that press [J]: half of force times how much nearer they are than they keep.
-
-    Scenes of rigid bodies alone have no such springs.
-    """
-    solver: Any = world._solver
-    if not isinstance(solver, ExplicitSolver):
-        return 0.0
-    total = 0.0
-    for contacts, rows, _ in solver._pressing():
-        near = np.maximum(contacts.reach[rows] - contacts.gap[4 * rows], 0.0)
-        total += 0.5 * float(contacts.stiffness[rows] @ near**2)
-    return total
 
 
 def gain(name: str, bounciness: float, friction: float, seed: int) -> float:

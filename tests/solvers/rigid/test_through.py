@@ -89,7 +89,7 @@ def met_at(height):
     state, contacts = State.at_rest(model), ColliderContacts(model, 1.0 / 240.0, Counts())
     contacts.start(state)
     x = state.positions.copy()
-    contacts.meet(x, np.zeros_like(x), np.zeros(1), np.zeros(1, bool), 0.0)
+    contacts.look(x, np.zeros(1), np.zeros(1, bool), 0.0)
     return contacts, x, slice(0, model.moving_point_count)
 
 
@@ -108,7 +108,7 @@ def test_a_body_that_goes_around_the_rim_is_not_pushed_back():
     for move in ((2.0, 0.0, 0.0), (0.0, 0.0, -1.0), (-2.0, 0.0, 0.0)):
         x[box] += move
         assert not contacts.follow(x)
-        contacts.meet(x, np.zeros_like(x), np.zeros(1), np.zeros(1, bool), 0.0)
+        contacts.look(x, np.zeros(1), np.zeros(1, bool), 0.0)
     assert len(contacts.wrong_side()) == 0
 
 
