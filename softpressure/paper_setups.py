@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ..core.bodies.flat.outline import is_flat
-from . import bodies, mesh_io, units
+from . import mesh_io, units
 
 
 class Setup(NamedTuple):
@@ -92,6 +91,8 @@ def apply(scene: bpy.types.Scene, name: str, objects: Iterable[bpy.types.Object]
 
     Returns what was done, and why not the rest, one sentence per object.
     """
+    from . import bodies  # which loads the core
+
     setup, chosen, flat = SETUPS[name], list(objects), list[str]()
     if setup.body_type == "SOLID":
         flat = [obj.name for obj in chosen if _is_flat(obj)]
@@ -118,4 +119,6 @@ def apply(scene: bpy.types.Scene, name: str, objects: Iterable[bpy.types.Object]
 
 def _is_flat(obj: bpy.types.Object) -> bool:
     """Whether the own vertices of an object lie in a plane."""
+    from ..core.bodies.flat.outline import is_flat
+
     return bool(is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), mesh_io.read_local(obj.data))))
