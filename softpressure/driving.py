@@ -102,7 +102,7 @@ def _move(
         return False
     local = obstacle.local
     if local is None:
-        whole = instances.read_local(obj, evaluated, depsgraph)[0]
+        whole = instances.read_points(obj, evaluated, depsgraph)
         if len(whole) != obstacle.vertex_count:
             raise SoftPressureError(
                 f"{obstacle.name}: changes from {obstacle.vertex_count} to {len(whole)} vertices while it is animated. "

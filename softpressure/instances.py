@@ -39,17 +39,24 @@ def read_local(
     That is the evaluated mesh itself, if it is one, and every mesh that the object instances.
     """
     world = mesh_io.world_matrix(evaluated)
-    points, faces, count = list[Float32Array](), list[IntArray](), 0
+    points, faces, count = [np.empty((0, 3), np.float32)], [np.empty((0, 3), np.int32)], 0
     for mesh, matrix in _parts(obj, evaluated, depsgraph, world):
-        local = mesh_io.read_local(mesh)
-        if matrix is not world:
-            local = mesh_io.to_local(world, mesh_io.to_world(matrix, local))
-        points.append(local)
+        points.append(_in_space_of(world, mesh, matrix))
         faces.append(mesh_io.read_triangles(mesh, matrix) + np.int32(count))
-        count += len(local)
-    if not points:
-        return np.empty((0, 3), np.float32), np.empty((0, 3), np.int32)
+        count += len(points[-1])
     return np.concatenate(points), np.concatenate(faces)
+
+
+def read_points(obj: bpy.types.Object, evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Float32Array:
+    """The vertices alone, as in each frame."""
+    world = mesh_io.world_matrix(evaluated)
+    points = [_in_space_of(world, mesh, matrix) for mesh, matrix in _parts(obj, evaluated, depsgraph, world)]
+    return np.concatenate([np.empty((0, 3), np.float32), *points])
+
+
+def _in_space_of(world: FloatArray, mesh: bpy.types.Mesh, matrix: FloatArray) -> Float32Array:
+    local = mesh_io.read_local(mesh)
+    return local if matrix is world else mesh_io.to_local(world, mesh_io.to_world(matrix, local))
 
 
 def _parts(

@@ -30,7 +30,7 @@ def test_settings_are_in_panels_of_their_own_and_reach_the_model() -> None:
     around = AROUND | {"liquid_level": 1.0}  # of half a metre per unit
     assert {name: model.settings[-1][name] for name in AROUND} == pytest.approx(around, rel=1e-6)
     assert model.fill_mass[0] == pytest.approx(500.0 * model.rest_volume[0], rel=1e-6)
-    expected = [*INSIDE, "pressure_group", "Liquid up to 12 cm", *FLOW, "softpressure.add_hose"]
+    expected = [*INSIDE, "pressure_group", "tie_group", "Liquid up to 12 cm", *FLOW, "softpressure.add_hose"]
     assert drawn(SOFTPRESSURE_PT_fluid) == expected
     assert drawn(SOFTPRESSURE_PT_fluids) == list(AROUND)
     assert not {*INSIDE} & {*drawn(SOFTPRESSURE_PT_body)}
@@ -55,7 +55,7 @@ def test_each_setting_dates_the_cache_and_the_defaults_do_not() -> None:
 def test_a_baked_body_is_locked_and_a_solid_has_no_such_panel() -> None:
     ball = add_ball()
     ball.softpressure.is_baked = True
-    assert {*locked(SOFTPRESSURE_PT_fluid)} == {*INSIDE, "pressure_group", *FLOW}
+    assert {*locked(SOFTPRESSURE_PT_fluid)} == {*INSIDE, "pressure_group", "tie_group", *FLOW}
     ball.softpressure.body_type = "SOLID"
     assert not SOFTPRESSURE_PT_fluid.poll(bpy.context)
 

@@ -117,7 +117,7 @@ def test_a_linked_object_is_refused(tmp_path: Any) -> None:
         target.objects = ["Remote"]
     bpy.context.collection.objects.link(bpy.data.objects["Remote"])
     select(bpy.data.objects["Remote"])
-    with pytest.raises(RuntimeError, match=r"Remote: is linked from .*library\.blend\. Make it local"):
+    with pytest.raises(RuntimeError, match=r"Remote: is linked from .*library\.blend, .*Make an override"):
         bpy.ops.softpressure.add_body(kind="RIGID")
 
 

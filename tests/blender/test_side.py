@@ -272,6 +272,8 @@ def test_a_timeline_that_plays_begins_anew_when_the_solver_is_ready(
 def test_the_kernels_of_a_scene_follow_from_its_objects() -> None:
     scene = bpy.context.scene
     ball = add_ball()
+    assert preparation.parts_of(scene) == {"SKIN", "SELF_CONTACT", "SIMULATION_MESH"}
+    ball.softpressure.simulation_mesh = "DRAWN"
     assert preparation.parts_of(scene) == {"SKIN", "SELF_CONTACT"}
     ball.softpressure.self_collision = False
     assert preparation.parts_of(scene) == {"SKIN"}

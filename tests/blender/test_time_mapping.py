@@ -12,7 +12,7 @@ from bpy_scene import (
     falling,  # noqa: F401
     frame,
     shown,
-    told,
+    state_text,
 )
 from softpressure_ext.softpressure import actions
 
@@ -91,12 +91,12 @@ def test_speed_stays_within_its_bounds() -> None:
 def test_other_time_makes_the_cache_out_of_date(change: Any) -> None:
     add_ball()
     simulate()
-    assert "out of date" not in told().lower()
+    assert "out of date" not in state_text().lower()
     stretch(200, 200)  # the same time
-    assert "out of date" not in told().lower()
+    assert "out of date" not in state_text().lower()
     change()
-    assert "out of date" in told().lower()
+    assert "out of date" in state_text().lower()
     stretch(100, 100)
-    assert "out of date" not in told().lower()
+    assert "out of date" not in state_text().lower()
     bpy.context.scene.softpressure.speed = 2.0
-    assert "out of date" in told().lower()
+    assert "out of date" in state_text().lower()

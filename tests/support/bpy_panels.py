@@ -18,6 +18,7 @@ class Layout:
         labels: set[str] | None = None,
         buttons: "list[tuple[str, SimpleNamespace, Layout]] | None" = None,
     ) -> None:
+        self.inherited = enabled  # what stands in a locked layout is locked, whatever it says of itself
         self.drawn, self.locked, self.enabled = drawn, locked, enabled
         self.labels = set[str]() if labels is None else labels
         #: Each operator, its properties and where it stands.
@@ -25,7 +26,7 @@ class Layout:
 
     def __setattr__(self, name: str, value: Any) -> None:
         assert name != "active", "what is dim but accepts input puzzles people: use `enabled`"
-        super().__setattr__(name, value)
+        super().__setattr__(name, value and self.inherited if name == "enabled" else value)
 
     def column(self, **_: Any) -> "Layout":
         return Layout(self.drawn, self.locked, self.enabled, self.labels, self.buttons)
