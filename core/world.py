@@ -95,7 +95,7 @@ class World:
         self._segments = Segments(model, make, step_time, holds_gravity=self._supply.holds_gravity)
         self._gas_rules = gas_rules(model, options)
         self._impulses = Impulses(model, 1.0 / self.frame_rate)
-        self._start_loads = StartLoads(model, ramps=self._supply.holds_gravity)
+        self._start_loads = StartLoads(model, none=self._supply.holds_gravity or solver == "XPBD")
         self._plastic = plastic_ticks(model)
         self._flow = GasFlow(model, self._plastic)
         self._state = self._start()

@@ -19,13 +19,14 @@ LEAST_SHARE = 1e-3
 
 
 class StartLoads:
-    """Loads of a model that start it in equilibrium as drawn; none where `ramps`: a paper's ramp of the pressure."""
+    """Loads of a model that start it in equilibrium as drawn."""
 
-    def __init__(self, model: Model, *, ramps: bool = False) -> None:
+    def __init__(self, model: Model, *, none: bool = False) -> None:
+        """`none`: there are no loads, as for a paper's ramp of the pressure, and for XPBD, whose equilibrium is another."""
         self._model = model
         self._loads: dict[int, FloatArray] = {}  # of bodies that need them [N], shape (own vertex_count, 3)
         for body, filling in enumerate(model.fillings):
-            if ramps or filling is None or model.settings[body].get("start_at_rest"):
+            if none or filling is None or model.settings[body].get("start_at_rest"):
                 continue
             first, last = model.body_point_start[body : body + 2].tolist()
             load = np.where(model.pinned[first:last, None], 0.0, -filling.unrest)
