@@ -218,6 +218,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         velocity: Sequence[float] = SOLID.velocity,
         spring_constant: float | None = SOLID.spring_constant,
         point_mass: float | None = SOLID.point_mass,
+        volume_compliance: float | None = SOLID.volume_compliance,
         creep_time: float = SOLID.creep_time,
         yield_strain: float = SOLID.yield_strain,
         plastic_limit: float = SOLID.plastic_limit,
@@ -244,8 +245,8 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
             Young's modulus [Pa] and Poisson's ratio of a SOLID, 0.25 to 0.49; independent of the cell size.
         particle_radius
             Of the spheres around the vertices of a TRUSS, whose contact prevents its collapse at high speed (Kurmaly &
-            Wu 2021, 4) [cell's edge]: 0 = none, at most 0.5; 0.4 stops a vertex between two others. Not with the
-            solvers AUTO and IMPLICIT.
+            Wu 2021, 4) [cell's edge]: 0 = none, at most 0.5; 0.4 stops a vertex between two others. With the papers'
+            methods alone.
         spring_damping
             Modulus of the dampers along the springs [Pa s]: they resist a rate of strain as the springs, by Young's
             modulus, resist strain.

@@ -18,5 +18,5 @@ def of_scene(settings: Group, taken_by: str) -> dict[str, Any]:
 def _plain(parameter: Parameter, value: Any) -> Any:
     """A value of a scene as the core takes it; shares are rounded, as Blender keeps 0.001 in single precision."""
     if isinstance(value, float) and parameter.unit in ("", "%"):
-        return round(0.01 * value if parameter.unit == "%" else value, 9)
+        return float(f"{0.01 * value if parameter.unit == '%' else value:.7g}")
     return value

@@ -182,7 +182,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         label="Skin Thickness",
         tooltip="Thickness of the skins between which feature particles find contacts, as a share of a body's radius; "
         "0.5 for a radius of 3 in Martin 2009, 5.2.1.1. Larger finds more, and shows as a gap",
-        default=0.5 / 3.0,
+        default=0.1667,
         least=1e-3,
         high=1.0,
         step=1,

@@ -177,7 +177,7 @@ def test_panels_show_the_settings_of_the_kind_and_the_state_of_the_cache() -> No
     assert drawn(body_panel.SOFTPRESSURE_PT_body) == ["softpressure.add_body"] * 3
     ball.softpressure.kind = "COLLIDER"
     rows = ["softpressure.add_body", "softpressure.remove_body", "friction", "bounciness", "thickness"]
-    rows.append("collision_collection")
+    rows += ["sharp", "collision_collection"]
     assert drawn(body_panel.SOFTPRESSURE_PT_body) == rows
     ball.softpressure.kind = "SOFT"
     assert {"mass", "gauge_pressure", "pin_group"} <= set(drawn(body_panel.SOFTPRESSURE_PT_body))

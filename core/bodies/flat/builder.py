@@ -141,7 +141,7 @@ class FlatBuilder:
         particle_radius
             Of the circles around the vertices of the cells, which keep apart so that it does not collapse at high speed
             (Kurmaly & Wu 2021, 4), as a share of a cell's edge: 0 = none, at most 0.5; 0.4 stops a vertex
-            between two others. Not with the solvers AUTO and IMPLICIT.
+            between two others. With the papers' methods alone.
         spring_damping
             Of the springs [Pa s], as in `ModelBuilder.add_solid`.
         damping, rigid_springs, friction, bounciness, thickness, pinned, velocity
