@@ -22,7 +22,7 @@ class StartLoads:
     """Loads of a model that start it in equilibrium as drawn."""
 
     def __init__(self, model: Model, *, none: bool = False) -> None:
-        """`none`: there are no loads: with a paper's ramp of the pressure, and with XPBD, whose equilibrium is another."""
+        """`none`: there are no loads: with a paper's ramp of the pressure, and with XPBD, which rests elsewhere."""
         self._model = model
         self._loads: dict[int, FloatArray] = {}  # of bodies that need them [N], shape (own vertex_count, 3)
         for body, filling in enumerate(model.fillings):
