@@ -291,13 +291,15 @@ def suited_type(obj: bpy.types.Object) -> str:
         return chosen
     local = mesh_io.read_local(mesh)
     positions, outline = mesh_io.to_world(mesh_io.world_matrix(obj), local), mesh_io.read_outline(mesh)
-    if len(mesh.polygons) and not is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), _as_seen(obj, local))):
-        return chosen
     if len(mesh.polygons) and simulation_choice.may_be_even(obj):
+        if not is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), _as_seen(obj, local))):
+            return chosen
         try:
             outline_of(obj.name, positions, outline)
         except MeshError:
             return chosen
+    elif len(mesh.polygons) and not is_flat(positions):
+        return chosen
     return "LOOP" if len(np.unique(outline)) == len(mesh.vertices) else "TRUSS"
 
 

@@ -93,7 +93,7 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
         name="Live Frames per Second",
         description="How many frames per second the last live play of a script took",
         get=lambda settings: session.of(settings.id_data).live_rate,
-        options={"SKIP_SAVE"},
+        options={"SKIP_SAVE", "HIDDEN"},
     )
     own_frame_start: IntProperty(default=1, options={"HIDDEN"})
     own_frame_end: IntProperty(default=250, options={"HIDDEN"})

@@ -54,7 +54,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
                     for each in PARAMETERS
                     if each.group not in ("", "FLOW", "FLUID") and SCENE not in each.bodies
                 ),
-                "collision_collection self_collision pin_group is_active",
+                "cage_object collision_collection self_collision pin_group is_active",
             ]
         ),
     ),
