@@ -71,7 +71,10 @@ class SOFTPRESSURE_OT_make_meshes(JobOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a body, and no other job, which makes them itself."""
-        return _has_bodies(cls, context) and jobs.current() is None
+        if jobs.current() is not None:
+            cls.poll_message_set("Stop what runs first: it makes them itself")
+            return False
+        return _has_bodies(cls, context)
 
     lets_go_on = True
 

@@ -93,11 +93,16 @@ def apply(scene: bpy.types.Scene, name: str, objects: Iterable[bpy.types.Object]
     """
     from . import bodies  # which loads the core
 
-    setup, chosen, flat = SETUPS[name], list(objects), list[str]()
+    setup, given, flat = SETUPS[name], list(objects), list[str]()
+    editing = [obj.name for obj in given if obj.mode == "EDIT"]
+    empty = [obj.name for obj in given if obj.mode != "EDIT" and not max(obj.dimensions[:]) > 0.0]
+    chosen = [obj for obj in given if obj.name not in (*editing, *empty)]
     if setup.body_type == "SOLID":
         flat = [obj.name for obj in chosen if _is_flat(obj)]
         chosen = [obj for obj in chosen if obj.name not in flat]
     notes, refusals = bodies.add_all(scene, [obj for obj in chosen if obj.softpressure.kind != "SOFT"], "SOFT")
+    refusals += [f"{each}: is in Edit Mode. Leave it (Tab), then try again." for each in editing]
+    refusals += [f"{each}: has no size, so it has no inside. Give it faces, then try again." for each in empty]
     refusals += [f"{each}: is flat, and has no volume to keep. Give it a thickness, then try again." for each in flat]
     for obj in chosen:
         settings = obj.softpressure

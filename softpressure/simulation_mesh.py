@@ -221,7 +221,7 @@ def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: 
 
     Steps are as many as the shortest edges ask for. The methods of papers simulate what is drawn, as they do.
     """
-    if scene.softpressure.solver not in FORCE_BASED:
+    if scene.softpressure.solver not in FORCE_BASED and len(triangles):
         sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
         length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
         drawn, even = len(positions) / max(float(sides.min()), 1e-300), count / (_SHORTEST * length)

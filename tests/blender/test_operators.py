@@ -203,12 +203,13 @@ def test_panels_show_the_settings_of_the_kind_and_the_state_of_the_cache() -> No
     assert "Baked: free the bake" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
     assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "threads"]
     settings = bpy.context.scene.softpressure
-    assert drawn(scene_panels.SOFTPRESSURE_PT_method) == ["solver", "added_mass", "ramp_time"]
+    assert drawn(scene_panels.SOFTPRESSURE_PT_method) == ["softpressure.set_up_as", "solver", "added_mass", "ramp_time"]
     settings.detection, settings.volume_rule, settings.use_step_damping = "FEATURE_PARTICLES", "BOUNDING_BOX", True
     found = drawn(scene_panels.SOFTPRESSURE_PT_method, width=900)
     forces = "a method that integrates forces: Explicit Euler to Simplified."
     assert found == [
-        "solver", "added_mass", "volume_rule", "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.",
+        "softpressure.set_up_as", "solver", "added_mass", "volume_rule",
+        "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.",
         f"Only with XPBD, or {forces}", "detection", f"Only with {forces}", "ramp_time", "use_step_damping",
         f"Only with XPBD, or {forces}",
     ]  # fmt: skip
