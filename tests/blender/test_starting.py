@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import OrderedDict
 from typing import Any
 
 import bpy
@@ -16,7 +17,7 @@ from bpy_scene import (
     told,
 )
 from softpressure_ext.core import ParameterError
-from softpressure_ext.softpressure import beside, capture, jobs, simulate_job, starting
+from softpressure_ext.softpressure import beside, capture, jobs, kept_meshes, simulate_job, starting
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -101,7 +102,8 @@ def test_without_a_window_nothing_takes_too_long() -> None:
     assert not starting.is_too_long_to_play(bpy.context.scene)
 
 
-def test_a_mesh_that_is_kept_starts_sooner() -> None:
+def test_a_mesh_that_is_kept_starts_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_meshes, "_memory", OrderedDict())  # another test may have made it
     bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))
     obj = bpy.context.object
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
