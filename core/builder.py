@@ -272,6 +272,8 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         settings = settings_of(name, kind, locals())
         if particle_radius > 0.0 and kind != "TRUSS":
             raise ParameterError(f"{name}: particle radius {particle_radius:g}; only a TRUSS has particles. Give 0.")
+        if volume_compliance is not None and kind != "SOLID":
+            raise ParameterError(f"{name}: volume compliance {volume_compliance:g}; a TRUSS has no volumes. Give None.")
         given = positions_of(name, positions)
         faces = triangles_of(name, triangles)
         topology.check_closed_surface(name, given, faces)

@@ -294,7 +294,8 @@ def valence(quick=False):
 def gallery(quick=False):
     """Section 6.5: bodies and particles of each picture, after they have met."""
     found = {}
-    for name, frames in list(GALLERY.items())[: 1 if quick else None]:
+    for name, whole in GALLERY.items():
+        frames = 5 if quick else whole
         model = gallery_model(name)
         world = world_of(model)
         for _ in range(frames):
