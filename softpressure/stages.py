@@ -109,12 +109,6 @@ def is_modified(obj: bpy.types.Object) -> bool:
     )
 
 
-def has_more_than_drawn(obj: bpy.types.Object) -> bool:
-    """Whether visible modifiers show more than the vertices of an object's mesh, whatever its kind."""
-    others = (each for each in obj.modifiers if each.type not in _DEFORMING | PASSIVE and not _hides_torn(each))
-    return any(is_shown(obj, each) for each in others)
-
-
 def own_keys(obj: bpy.types.Object) -> list[bpy.types.ShapeKey]:
     """The shape keys of an object that a person made: all but the first, the live key and those of a bake."""
     keys: Any = obj.data.shape_keys

@@ -7,7 +7,6 @@ The extension must be installed, or is from `--zip`.
 
 import argparse
 import sys
-import traceback
 from pathlib import Path
 
 import bpy
@@ -93,25 +92,5 @@ def press_all() -> steps.Steps:
 CASES = {case.__name__: case for case in (fixed_row, press_all)}
 
 
-def all_cases(options: argparse.Namespace) -> steps.Steps:
-    """Install, then do one after the other."""
-    if options.zip:
-        steps.install(options.zip)
-        yield 0.3
-    failed = []
-    for name in options.cases or CASES:
-        try:
-            yield from CASES[name]()
-            print(f"WINDOW {name} is done", flush=True)
-        except Exception:
-            traceback.print_exc()
-            failed.append(name)
-    assert not failed, f"failed: {', '.join(failed)}"
-    print("WINDOW TEST PASSED", flush=True)
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--zip")
-    parser.add_argument("cases", nargs="*")
-    steps.run(all_cases(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])))
+    steps.run(steps.one_after_the_other(CASES, steps.options_of(argparse.ArgumentParser())))

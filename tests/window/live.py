@@ -10,7 +10,6 @@ import argparse
 import shutil
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from bpy_extras import view3d_utils
 
 sys.path.append(str(Path(__file__).resolve().parent))
 
-from steps import Mouse, Steps, here, in_view, install, is_over, job, module, run, view
+from steps import Mouse, Steps, here, in_view, is_over, job, one_after_the_other, options_of, run, view
 
 ROOT = Path(__file__).resolve().parents[2]
 #: The file that is played, a copy of the sample.
@@ -314,33 +313,13 @@ CASES = {
 }
 
 
-def all_cases(options: argparse.Namespace) -> Steps:
-    """Install, then do one after the other."""
-    if options.zip:
-        install(options.zip)
-        yield 0.3
-    shutil.copy(options.blend, FILE)
-    failed = []
-    for name in options.cases or CASES:
-        try:
-            yield from CASES[name]()
-            print(f"WINDOW {name} is done", flush=True)
-        except Exception:
-            traceback.print_exc()
-            failed.append(name)
-            module("jobs").end()
-            yield is_over
-    assert not failed, f"failed: {', '.join(failed)}"
-    print("WINDOW TEST PASSED", flush=True)
-
-
 def main() -> None:
     """Read the arguments and begin."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--zip")
     parser.add_argument("--blend", type=Path, default=ROOT / "sample_blends" / "bounce.blend")
-    parser.add_argument("cases", nargs="*")
-    run(all_cases(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])))
+    options = options_of(parser)
+    shutil.copy(options.blend, FILE)
+    run(one_after_the_other(CASES, options))
 
 
 main()

@@ -4,6 +4,7 @@ Steps are a generator that yields a time to wait [s], or what has to become true
 started with `--enable-event-simulate`.
 """
 
+import argparse
 import os
 import sys
 import time
@@ -88,6 +89,32 @@ def install(path: str) -> None:
     bpy.context.preferences.system.use_online_access = False
     arguments = {"repo": "user_default", "enable_on_install": True, "overwrite": True}
     assert bpy.ops.extensions.package_install_files(filepath=path, **arguments) == {"FINISHED"}
+
+
+def one_after_the_other(cases: dict[str, Callable[[], Steps]], options: argparse.Namespace) -> Steps:
+    """Install `options.zip` if given, then do the cases of `options.cases`, or all; raises if one of them fails."""
+    if options.zip:
+        install(options.zip)
+    yield 0.5
+    failed = []
+    for name in options.cases or cases:
+        try:
+            yield from cases[name]()
+            print(f"WINDOW {name} is done", flush=True)
+        except Exception:
+            traceback.print_exc()
+            failed.append(name)
+            module("jobs").end()
+            yield is_over
+    assert not failed, f"failed: {', '.join(failed)}"
+    print("WINDOW TEST PASSED", flush=True)
+
+
+def options_of(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """What follows `--`: `--zip`, names of cases, and what the parser knows besides."""
+    parser.add_argument("--zip")
+    parser.add_argument("cases", nargs="*")
+    return parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])
 
 
 def run(steps: Steps) -> None:
