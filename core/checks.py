@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .array_types import BoolArray, FloatArray, IntArray
 from .errors import ParameterError
-from .model import BoolArray, FloatArray, IntArray
 
 
 def vector(name: str, what: str, values: Sequence[float], unit: str) -> FloatArray:

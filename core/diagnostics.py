@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .array_types import FloatArray
 from .energy.mechanical import mechanical_energy
-from .model import FloatArray, Model
+from .model import Model
 from .reports import StepReport
 from .solvers.counts import Counts
 from .state import State

@@ -8,9 +8,10 @@ import math
 
 import numpy as np
 
+from .array_types import FloatArray, IntArray
 from .errors import Diverged
 from .jit import kernel
-from .model import FloatArray, IntArray, Model
+from .model import Model
 from .simd import lane, load3, spread, sum_spread
 from .state import State
 

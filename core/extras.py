@@ -5,8 +5,9 @@ Nothing else outside `papers/` names a module of `papers/`, except the table of 
 
 from typing import TYPE_CHECKING
 
+from .array_types import FloatArray, IntArray
 from .inflation.supply import GasSupply
-from .model import FloatArray, IntArray, Model
+from .model import Model
 from .options import MethodOptions
 
 if TYPE_CHECKING:

@@ -5,13 +5,14 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .array_types import FloatArray, IntArray
 from .bodies.flat.plane import moved_within
 from .bodies.lattice.carried import carried_points
 from .bodies.lattice.follow import held_points
 from .checks import check
 from .errors import ParameterError
 from .frame_input import FrameInput
-from .model import FloatArray, IntArray, Model
+from .model import Model
 from .solvers.kinematics import Motion
 from .state import State, gas_of, gas_of_amount
 

@@ -1,6 +1,7 @@
 """Whether a body is inside out."""
 
-from .model import FloatArray, Model
+from .array_types import FloatArray
+from .model import Model
 from .topology import signed_volume
 from .volume import closed_surface, is_burst
 

@@ -18,11 +18,8 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-BoolArray = NDArray[np.bool_]
+from .array_types import BoolArray, FloatArray, IntArray
 
 #: Molar gas constant [J/(mol K)]; amounts of gas are kept as nRT [J] (`amount.py`).
 GAS_CONSTANT = 8.314462618

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .array_types import FloatArray, IntArray
 from .builder import ModelBuilder
 from .errors import SoftPressureError
 from .frame_input import FrameInput
-from .model import FloatArray, IntArray
 from .simulation_mesh.bound import bound_mesh
 from .simulation_mesh.even import even_mesh
 from .simulation_mesh.follower import Follower

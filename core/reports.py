@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .model import FloatArray, IntArray, Model
+from .array_types import FloatArray, IntArray
+from .model import Model
 from .solvers.notes import Finding, FrameNotes, LeastShare, PairContacts, Reason
 
 

@@ -5,7 +5,7 @@ On few points alone they would be blows, which the skin around them could not pa
 
 import numpy as np
 
-from .model import FloatArray
+from .array_types import FloatArray
 
 
 def moved_as_one(x: FloatArray, mass: FloatArray, places: FloatArray, impulses: FloatArray) -> FloatArray:

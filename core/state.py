@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .animation.keyed import Keyed
+from .array_types import BoolArray, FloatArray, IntArray
 from .bodies.rigid.motion import start_poses
-from .model import BoolArray, FloatArray, IntArray, Model, RigidBodies
+from .model import Model, RigidBodies
 
 KeyArray = NDArray[np.int64]
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .array_types import BoolArray, FloatArray, IntArray
 from .errors import MeshError
-from .model import BoolArray, FloatArray, IntArray
 from .tiny import TINY
 
 _OPEN_REMEDY = (

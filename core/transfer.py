@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from .animation.keyed import Keyed
-from .model import BoolArray, FloatArray, IntArray, Model
+from .array_types import BoolArray, FloatArray, IntArray
+from .model import Model
 from .state import State
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 
 from . import topology
+from .array_types import FloatArray, IntArray
 from .bodies.flat.band import STRIP_TO_VOLUME
 from .jit import kernel
-from .model import FloatArray, IntArray, Model
+from .model import Model
 
 
 def closed_surface(model: Model, body: int) -> IntArray:

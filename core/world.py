@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from .animation.held import HeldMotion
 from .animation.keyed import changed, of_version, reattached
 from .animation.segments import Segments
+from .array_types import BoolArray, FloatArray, IntArray
 from .bodies.flat.plane import loop_points
 from .bodies.lattice.follow import followed
 from .bodies.rigid.motion import set_matrix
@@ -24,7 +25,7 @@ from .impulses.pulls import Handle, handle_at
 from .impulses.ticks import Impulses, next_tick
 from .inflation.start_loads import StartLoads
 from .inside_out import inside_out_text
-from .model import BoolArray, FloatArray, IntArray, Model
+from .model import Model
 from .options import DEFAULTS, MethodOptions
 from .parameters import SCENE, builder_defaults, named
 from .parameters.methods import ENGINE

@@ -14,8 +14,8 @@ import bpy
 import numpy as np
 
 from ..core import MethodOptions, Model, ModelBuilder, SoftPressureError, World, parameters
+from ..core.array_types import BoolArray
 from ..core.bodies.freeze import NEVER_TEARS
-from ..core.model import BoolArray
 from . import (
     actions,
     bodies,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.model import FloatArray, IntArray
+from ..core.array_types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from .blender_types import Mesh

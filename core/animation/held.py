@@ -10,9 +10,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..array_types import FloatArray
 from ..bodies.rigid.motion import set_matrix
 from ..errors import ParameterError
-from ..model import FloatArray, Model
+from ..model import Model
 from ..state import State
 
 #: How far the rows of a rotation may be from perpendicular and of length 1.

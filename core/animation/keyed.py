@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..bodies.attachments import nearest_row
 from ..bodies.rigid.motion import set_matrix
 from ..checks import vector
 from ..errors import ParameterError
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..model import Model
 from ..parameters import GAS, PARAMETERS, named
 from ..settings import checked
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..bodies.assembly import edge_dampers, vertex_chunks
 from ..bodies.attachments import attachment_stiffness
 from ..contact.untangle.relaxation import Relaxation
 from ..energy.hinges import rest_hinges
-from ..model import Attachments, BoolArray, FloatArray, Hinges, IntArray, Model, RigidBodies
+from ..model import Attachments, Hinges, Model, RigidBodies
 from ..plasticity.deletion import Deletion
 from ..plasticity.pieces import broken_bodies
 from ..solvers.choice import SolverMaker

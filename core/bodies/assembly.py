@@ -6,19 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import topology
-from ..model import (
-    Chunks,
-    Circles,
-    Edges,
-    Fans,
-    Flat,
-    FloatArray,
-    Followers,
-    Hinges,
-    IntArray,
-    Surfaces,
-    Tetrahedra,
-)
+from ..array_types import FloatArray, IntArray
+from ..model import Chunks, Circles, Edges, Fans, Flat, Followers, Hinges, Surfaces, Tetrahedra
 from .given import GivenBody, GivenMembrane, GivenRigid
 from .lattice.cells import tetrahedron_volumes
 from .ties import with_ties

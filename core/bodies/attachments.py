@@ -6,8 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
+from ..array_types import FloatArray, IntArray
 from ..contact.narrow_phase.closest_points import closest_on_triangle
-from ..model import Attachments, Edges, FloatArray, IntArray
+from ..model import Attachments, Edges
 
 #: Stiffness of an attachment in units of the springs at its vertex: stiffer than the skin around it.
 ATTACHMENT_STIFFNESS = 4.0

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import topology
+from ..array_types import BoolArray, FloatArray
 from ..energy.hinges import rest_hinges
 from ..impulses.goals import GivenGoals, rest_goals
-from ..model import BoolArray, FloatArray, Hoses, Model, Plasticity
+from ..model import Hoses, Model, Plasticity
 from .assembly import (
     contact_surfaces,
     edge_dampers,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..errors import ParameterError
-from ..model import BoolArray, FloatArray, IntArray
 from ..parameters import named
 from .flat.band import BEND_SHARE, GivenFlat
 from .lattice.solids import GivenLattice

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..array_types import FloatArray
 from ..checks import check
 from ..errors import ParameterError
 from ..impulses.goals import GivenGoals, given_goals
-from ..model import FloatArray
 from .attachments import Attached
 from .given import GivenMembrane, GivenRigid
 from .ties import opposite_vertices

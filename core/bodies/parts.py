@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import topology
-from ..model import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 from .lattice.solids import GivenLattice
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..array_types import FloatArray, IntArray
 from ..errors import ParameterError
-from ..model import FloatArray, IntArray
 
 #: Largest distance of neighbouring numbers at a body's coordinates [thickness]. At a fiftieth a ball rests on a floor
 #: as it does at the origin; at a quarter explicit steps shake it off.

@@ -6,7 +6,7 @@ thread would be slack; the spring pushes back instead.
 
 import numpy as np
 
-from ..model import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 
 #: Cosine between normals up to which two vertices face away from each other.
 OPPOSITE = -0.5

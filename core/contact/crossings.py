@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..jit import kernel, lean_kernel
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..model import Model
 
 LongArray = NDArray[np.int64]
 #: Rounding of a difference of two coordinates, in units of the largest one: a few units in the last place.

@@ -8,8 +8,9 @@ between both at the start, rotating with the other body (0 for a rigid body, whi
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..jit import lean_kernel
-from ..model import FloatArray, Model
+from ..model import Model
 from .elements import Energy, Part
 
 

@@ -9,7 +9,7 @@ springs with the angular frequency w has the damping ratio eta w / (2 Y), whatev
 
 import numpy as np
 
-from ..model import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 from ..tiny import TINY
 
 

@@ -21,8 +21,9 @@ from numba.core.types.containers import UniTuple
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from ..array_types import FloatArray, IntArray
 from ..jit import kernel, lean_inline_kernel, lean_kernel
-from ..model import FloatArray, IntArray, Model
+from ..model import Model
 
 #: Types of phi's arguments and result, see `Energy.potential`.
 ARGUMENTS = (types.float64[::1], types.int64, types.float64, types.float64, types.float64)

@@ -6,7 +6,8 @@ Springs, hinges, gas and tetrahedra are not in it: each is evaluated four elemen
 
 import numpy as np
 
-from ..model import FloatArray, IntArray, Model
+from ..array_types import FloatArray, IntArray
+from ..model import Model
 from .attachment import ATTACHMENT
 from .elements import Elements, Energy, address_of
 from .stiffening import STIFFENING

@@ -9,7 +9,8 @@ and the others keep what they are given: even meshes all.
 import numpy as np
 
 from .. import topology
-from ..model import Edges, FloatArray, Hinges, IntArray
+from ..array_types import FloatArray, IntArray
+from ..model import Edges, Hinges
 from .bend import FOLD
 
 #: Largest row sum of the hinges at a vertex over the stiffness of its springs [1]: bending then takes at most 1.2 times

@@ -7,8 +7,9 @@ Energies of contacts, attachments and goals are not included: they belong to pai
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..jit import kernel
-from ..model import FloatArray, Model
+from ..model import Model
 from ..state import State
 from .bend import bend_terms
 from .gas import gas_law

@@ -9,8 +9,9 @@ across it, cut at zero from below.
 
 import numpy as np
 
+from ..array_types import FloatArray, IntArray
 from ..jit import lean_kernel
-from ..model import FloatArray, IntArray, Model
+from ..model import Model
 from .elements import Energy, Part
 
 #: Least length of a spring that has a direction, as a share of its rest length.

@@ -7,7 +7,7 @@ equal pressures, and never more than there is, however long the time and however
 import math
 from dataclasses import dataclass
 
-from ..model import FloatArray
+from ..array_types import FloatArray
 from .orifice import left_after
 
 #: The other end of an edge to the air.

@@ -14,10 +14,11 @@ import numpy as np
 from .. import topology
 from ..amount import nrt
 from ..animation.keyed import NAMES
+from ..array_types import FloatArray
 from ..energy.gas import SMALLEST_VOLUME_SHARE
 from ..errors import ParameterError
 from ..impulses.ticks import hold_in_planes
-from ..model import FloatArray, Model
+from ..model import Model
 from ..plasticity.pieces import pieces_of
 from ..plasticity.ticks import PlasticTicks
 from ..rigid_change import moved_as_one

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model import FloatArray, Model
+from ..array_types import FloatArray
+from ..model import Model
 from ..state import State
 from ..volume import closed_surface, is_burst
 from .wetting import area_vectors, level_of, wet_integrals

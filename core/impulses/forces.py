@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import FloatArray
+from ..array_types import FloatArray
 from .field import Field
 from .noise import turbulence
 

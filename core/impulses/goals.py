@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..array_types import FloatArray, IntArray
 from ..checks import check
 from ..errors import ParameterError
-from ..model import FloatArray, Followers, Goals, IntArray, Model
+from ..model import Followers, Goals, Model
 from .oscillator import approach, drag_share, look_ahead, spring_share
 
 

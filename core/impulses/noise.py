@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import FloatArray
+from ..array_types import FloatArray
 
 #: Each octave is twice as fine and half as strong as the one before; together they are at most about 1.
 OCTAVES = 3

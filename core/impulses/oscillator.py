@@ -17,7 +17,7 @@ limit of stability, and skins would shake. Beyond the limits the difference is i
 
 import numpy as np
 
-from ..model import FloatArray
+from ..array_types import FloatArray
 from ..tiny import TINY
 
 #: b over w T.

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..bodies.rigid.motion import set_matrix
 from ..errors import ParameterError
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..model import Model
 from ..state import State
 from ..tiny import TINY
 from .oscillator import approach, drag_share, look_ahead, spring_share

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..model import FloatArray, Model
+from ..array_types import FloatArray
+from ..model import Model
 
 
 class Skins:

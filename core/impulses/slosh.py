@@ -20,7 +20,8 @@ M that is free.
 
 import numpy as np
 
-from ..model import BoolArray, FloatArray, Model
+from ..array_types import BoolArray, FloatArray
+from ..model import Model
 from ..rigid_change import arm_mobility, moved_as_one
 from ..state import State
 from .fluids import Fluids, Liquid

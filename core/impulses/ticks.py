@@ -14,8 +14,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray
 from ..errors import ParameterError
-from ..model import BoolArray, FloatArray, Model
+from ..model import Model
 from ..state import State
 from .field import Field
 from .fluids import Fluids, Pressure

@@ -13,7 +13,7 @@ So the sum over a closed surface is the weight of what its polyhedron displaces,
 
 import numpy as np
 
-from ..model import FloatArray
+from ..array_types import FloatArray
 
 
 def wet_integrals(depth: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..bodies.flat.plane import Planes
-from ..model import FloatArray, Model
+from ..model import Model
 from ..solvers.explicit.stability import Bounds
 from ..tiny import TINY
 from .relaxation import MIXING, Relaxing, State, evaluate, relax, relaxing_of, residual, shake

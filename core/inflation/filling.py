@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..bodies.freeze import freeze
 from ..bodies.given import GivenMembrane
-from ..model import FloatArray
 from .equilibrium import LARGEST_STRAIN, TOLERANCE, Equilibrium, Rest
 from .strength import MOST_STRAIN, largest_pressure, two_digits
 from .tensions import MOST_SHARE, held_lengths

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..bodies.flat.plane import hold_in_plane
 from ..jit import lean_kernel
-from ..model import FloatArray, Model
+from ..model import Model
 from ..solvers.explicit.layout import Numbering
 from ..solvers.explicit.skins import Skins, accelerate, skins_of
 from ..solvers.rigid_motion import rigid_motions

@@ -9,7 +9,8 @@ A body that is at rest as drawn has none.
 
 import numpy as np
 
-from ..model import BoolArray, FloatArray, Model
+from ..array_types import BoolArray, FloatArray
+from ..model import Model
 from ..rigid_change import moved_as_one
 from ..state import State
 from .supply import RISE_TIME

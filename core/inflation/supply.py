@@ -7,7 +7,8 @@ at its start volume, and nRT rises in a straight line from there.
 
 import numpy as np
 
-from ..model import FloatArray, Model
+from ..array_types import FloatArray
+from ..model import Model
 from ..state import volume_share
 
 #: For how long gas comes in for what a body grows by until it is at rest [s].

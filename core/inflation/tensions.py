@@ -12,7 +12,8 @@ that its spring would have its drawn length there: L0 L / l.
 
 import numpy as np
 
-from ..model import FloatArray, Model
+from ..array_types import FloatArray
+from ..model import Model
 
 #: Rounds of least squares, and iterations in each.
 ROUNDS, ITERATIONS = 3, 30

@@ -6,8 +6,8 @@ it. Of a flat truss the two copies of its points are two groups that do not see 
 
 import numpy as np
 
+from ..array_types import FloatArray, IntArray
 from ..jit import kernel
-from ..model import FloatArray, IntArray
 
 #: Cubes along one axis at most: where points run away from each other, cubes are larger, and keys stay whole numbers.
 MOST_CUBES = 1_000_000

@@ -13,9 +13,10 @@ A particle that moves past another by more than the diameter within one substep 
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..contact.restitution import parting_speed, resting_speed
 from ..jit import kernel
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..model import Model
 from ..tiny import TINY
 from .circle_pairs import near_pairs
 

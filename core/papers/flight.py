@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..bodies.rigid.motion import free_flight
 from ..jit import kernel
-from ..model import FloatArray, RigidBodies
+from ..model import RigidBodies
 from ..state import RigidMotion
 
 

@@ -9,6 +9,7 @@ The dampers c along springs are the only ones that depend on velocities: what el
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..bodies.flat.plane import Planes
 from ..energy.bend import bend_force
 from ..energy.bodies import evaluate_bodies
@@ -20,7 +21,7 @@ from ..energy.stretch import stretch_force
 from ..energy.volume import tetrahedron_force
 from ..extras import gas_rules
 from ..jit import kernel
-from ..model import FloatArray, Model
+from ..model import Model
 from ..options import DEFAULTS, MethodOptions
 from ..simd import load3, store3, triple
 

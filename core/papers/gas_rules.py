@@ -24,10 +24,11 @@ out of it (`rigid_motion.py`).
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..bodies.flat.band import STRIP_TO_VOLUME
 from ..energy.gas import gas_law
 from ..jit import kernel
-from ..model import FloatArray, Model
+from ..model import Model
 from ..options import MethodOptions
 from ..solvers.rigid_motion import rigid_motions
 

@@ -12,11 +12,12 @@ Contacts with colliders follow, so nothing passes through those.
 
 import numpy as np
 
+from ..array_types import FloatArray, IntArray
 from ..bodies.rigid.motion import move_poses, place_points, turned_tensors
 from ..contact.mixing import mixed
 from ..contact.restitution import parting_speed_kernel, resting_speed
 from ..jit import kernel
-from ..model import FloatArray, IntArray, Model
+from ..model import Model
 from ..options import DEFAULTS, MethodOptions
 from ..state import RigidMotion
 from .flight import InverseMass, turned, velocity_rows

@@ -5,8 +5,9 @@ pressure in each step; here the gauge pressure at rest volume rises in a straigh
 air's alone to all of it.
 """
 
+from ..array_types import FloatArray
 from ..inflation.supply import GasSupply
-from ..model import FloatArray, Model
+from ..model import Model
 from ..tiny import ROUNDING
 
 

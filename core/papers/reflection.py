@@ -11,7 +11,8 @@ edges of a collider may stick through the faces of a body. What begins behind a 
 
 import numpy as np
 
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..array_types import BoolArray, FloatArray, IntArray
+from ..model import Model
 from ..tiny import ROUNDING
 
 #: In a corner a mirror image may lie behind another triangle. What still does after so many turns stays where it was.

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray
 from ..bodies.flat.plane import Planes
 from ..bodies.rigid.motion import place_points, steps_between, turned_tensors
 from ..errors import Diverged
 from ..extras import circles
-from ..model import BoolArray, FloatArray, Model
+from ..model import Model
 from ..options import DEFAULTS, MethodOptions
 from ..solvers.explicit.arrays import RESUMES, STEP
 from ..solvers.kinematics import Motion

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..bodies.flat.plane import Planes
 from ..energy.dampers import damper_forces
-from ..model import FloatArray, Model
+from ..model import Model
 from ..solvers.explicit.stability import damping_rate, largest_square
 from ..tiny import TINY
 from .forces import SoftForces

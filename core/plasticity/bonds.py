@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..animation.keyed import NAMES, Keyed
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..bodies.attachments import nearest_row
 from ..energy.attachment import rotated_offsets
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..model import Model
 from ..tiny import TINY
 from .pulls import Pulls
 

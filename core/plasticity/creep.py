@@ -10,7 +10,8 @@ length the excess decays by exp(-t / T), which is taken exactly. The plastic lim
 
 import numpy as np
 
-from ..model import FloatArray, Model
+from ..array_types import FloatArray
+from ..model import Model
 
 #: Least rest length, as a share of the drawn one: a body squeezed to nothing would have no shape left.
 LEAST_SHARE = 0.05

@@ -7,7 +7,8 @@ that is nearest. It is one spring per place and tick; what the gas and the tear 
 
 import numpy as np
 
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..array_types import BoolArray, FloatArray, IntArray
+from ..model import Model
 from ..tiny import TINY
 
 #: Distance up to which a sharp body cuts, over the distance that the two keep.

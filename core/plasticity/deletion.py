@@ -17,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import topology
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..bodies.assembly import contact_surfaces, grouped_springs, triangle_fans, vertex_chunks
 from ..bodies.lattice.cells import CELL_TETRAHEDRA, outer_faces
 from ..bodies.lattice.springs import PAIRS
 from ..energy.hinges import rest_hinges
 from ..impulses.ticks import TICK
-from ..model import BoolArray, Edges, FloatArray, IntArray, Model, Surfaces, Tetrahedra
+from ..model import Edges, Model, Surfaces, Tetrahedra
 from .pieces import broken_bodies, pieces_of
 
 #: Speed of sound in air [m/s]. A piece of a skin holds its gas while sound cannot pass its volume through its holes, as

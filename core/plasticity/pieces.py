@@ -7,8 +7,9 @@ its motion relative to its rigid motion decays, and its momentum and angular mom
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..contact.untangle.overlap import join_parts
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..model import Model
 from ..rigid_change import inverse
 from ..state import State
 

@@ -6,10 +6,11 @@ the smaller the finer the mesh is. So all methods have one measure, whether they
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray
 from ..energy.gas import SMALLEST_VOLUME_SHARE
 from ..energy.volume import SIXTH
 from ..impulses.ticks import hold_in_planes
-from ..model import BoolArray, FloatArray, Model
+from ..model import Model
 from ..volume import EnclosedVolumes
 
 

@@ -10,7 +10,8 @@ with it.
 
 import numpy as np
 
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..array_types import BoolArray, FloatArray, IntArray
+from ..model import Model
 from .deletion import Deletion
 
 #: Springs that a vertex of a flat body keeps at least: its gas would throw what hangs on fewer.

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..animation.keyed import NAMES
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..array_types import BoolArray, FloatArray, IntArray
+from ..model import Model
 from ..state import State
 from .bonds import Bonds
 from .creep import Creep

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..model import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 from .drawn import vertex_normals
 from .even import EvenMesh
 from .nearest import nearest_triangles

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray
 from ..jit import lean_kernel
-from ..model import BoolArray, FloatArray
 from ..topology import grouped
 from ..union_find import name_islands, unite
 from .rays import Grid, grid_of, set_flat_beside, set_thickness

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..array_types import FloatArray, IntArray
 from ..errors import MeshError, ParameterError
-from ..model import FloatArray, IntArray
 from ..topology import check_extent, signed_volume, triangle_areas
 from .drawn import drawn_surface, vertex_normals
 from .holes import fill_holes

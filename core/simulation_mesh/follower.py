@@ -6,8 +6,8 @@ direction of a side across it. Rigid motions are followed exactly.
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..jit import kernel, lean_kernel
-from ..model import FloatArray
 from ..team import share
 from ..topology import grouped
 from .drawn import vertex_normals

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..model import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 from .even import EvenMesh
 from .follower import Follower
 from .surface import Numbers

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..jit import kernel
-from ..model import FloatArray
 from ..topology import triangle_areas
 from .parts import island_names
 from .repair import Mesh, list_rims

@@ -6,7 +6,7 @@ that triangle. Rigid motions are followed exactly.
 
 import numpy as np
 
-from ..model import FloatArray
+from ..array_types import FloatArray
 from .even import EvenMesh
 from .surface import Numbers
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..jit import kernel
-from ..model import FloatArray
 from .rays import grid_of
 from .samples import closest_weights
 from .surface import Numbers

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..jit import kernel, lean_kernel
-from ..model import FloatArray
 from ..union_find import name_islands, unite
 from .rays import grid_of, to_triangle
 from .surface import Numbers

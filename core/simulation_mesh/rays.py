@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..jit import kernel, lean_kernel
-from ..model import FloatArray
 from .surface import Numbers
 
 #: Rays start this share of their length off the surface.

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray, IntArray
 from ..jit import lean_kernel
-from ..model import BoolArray, FloatArray, IntArray
 from ..topology import signed_volume
 from .collapse import collapse_edges
 from .drawn import Drawn

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray
 from ..jit import kernel
-from ..model import BoolArray, FloatArray
 from ..topology import grouped
 from ..union_find import name_islands, unite
 from .surface import Numbers, following, preceding, set_twins

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model import FloatArray
+from ..array_types import FloatArray
 from ..topology import triangle_areas
 from .drawn import unite_pairs
 from .repair import Mesh, without_doubles

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..array_types import BoolArray, FloatArray
 from ..jit import kernel, lean_inline_kernel, lean_kernel
-from ..model import BoolArray, FloatArray
 
 #: Numbers of vertices, triangles, half-edges or samples, of 64 bits where kernels read them.
 Numbers = NDArray[np.integer[Any]]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..model import BoolArray, FloatArray
+from ..array_types import BoolArray, FloatArray
 from .even import EvenMesh
 from .nearest import nearest_triangles
 from .surface import Numbers

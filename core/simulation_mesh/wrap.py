@@ -7,8 +7,8 @@ and outside (surface nets; Gibson 1998).
 
 import numpy as np
 
+from ..array_types import BoolArray, FloatArray
 from ..jit import kernel, lean_kernel
-from ..model import BoolArray, FloatArray
 from .samples import closest_weights
 from .surface import Numbers
 

@@ -6,10 +6,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..array_types import FloatArray
 from ..bodies.rigid.convex import ConvexShapes, convex_shapes
 from ..energy.energies import ModelElements
 from ..errors import ParameterError
-from ..model import FloatArray, Model
+from ..model import Model
 from ..options import DEFAULTS, MethodOptions
 from ..parameters.methods import ENGINE
 from ..parameters.methods import FORCE_BASED as FORCE_BASED

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 
-from ..model import FloatArray
+from ..array_types import FloatArray
 from ..state import State
 from .kinematics import Motion
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..model import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

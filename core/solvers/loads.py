@@ -6,7 +6,8 @@ it does so with the resultant of a load, too. The rest of the load stays with th
 
 import numpy as np
 
-from ..model import FloatArray, Model
+from ..array_types import FloatArray
+from ..model import Model
 from ..rigid_change import moved_as_one
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model import FloatArray, IntArray
+from ..array_types import FloatArray, IntArray
 
 
 class Reason(Enum):

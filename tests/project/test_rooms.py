@@ -7,7 +7,7 @@ from pathlib import Path
 CORE = Path(__file__).resolve().parents[2] / "core"
 #: From the lowest room up; a file belongs to the room with the longest of these paths.
 ROOMS: tuple[tuple[str, ...], ...] = (
-    ("errors", "tiny"),
+    ("errors", "tiny", "array_types"),
     ("callees", "jit", "simd", "atomics", "team", "threads", "kernel_store", "union_find", "compiler"),
     ("topology", "model"),
     ("checks", "amount", "rigid_change"),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model import BoolArray, FloatArray, IntArray
+from ...array_types import BoolArray, FloatArray, IntArray
 from ..lattice.follow import Follow, Holds
 from ..lattice.solids import GivenLattice
 from ..lattice.springs import Springs

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from ... import topology
 from ...amount import start_gas
+from ...array_types import FloatArray
 from ...checks import check, positions_of
 from ...errors import MeshError
-from ...model import FloatArray
 from ..given import GivenMembrane
 from ..lattice.solids import AUTOMATIC_CELLS
 from ..parts import loop_modulus, with_masses, with_springs

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...errors import ParameterError
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray
 from ...topology import grouped
 from ..lattice.cells import (
     CELL_LIMIT,

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...array_types import FloatArray, IntArray
 from ...errors import MeshError
-from ...model import FloatArray, IntArray
 from ...tiny import ROUNDING
 
 #: Share of its size by which an outline may leave its plane.

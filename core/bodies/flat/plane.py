@@ -11,8 +11,9 @@ momentum about n; the plane itself supports the rest.
 
 import numpy as np
 
+from ...array_types import FloatArray, IntArray
 from ...jit import kernel
-from ...model import FloatArray, IntArray, Model
+from ...model import Model
 
 
 @kernel

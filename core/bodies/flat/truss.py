@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...model import BoolArray, FloatArray, IntArray
+from ...array_types import BoolArray, FloatArray, IntArray
 from ..lattice.follow import PINNED_SHARE, Follow, Holds
 from ..lattice.solids import GivenLattice
 from .band import both_holds, both_springs

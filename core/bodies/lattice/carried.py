@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...model import FloatArray, IntArray, Model
+from ...array_types import FloatArray, IntArray
+from ...model import Model
 from ..flat.plane import loop_points, moved_within
 
 #: Nearest vertices of the mesh whose displacements a point of a lattice averages, beside the affine motion.

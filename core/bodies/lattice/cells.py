@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...contact.narrow_phase.closest_points import closest_on_triangle
 from ...errors import MeshError, ParameterError
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray
 from ...topology import grouped, space_filling_order
 
 #: Most cells of one solid.

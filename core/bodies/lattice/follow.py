@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from .cells import Cells, nearest_points
 
 #: Share of the weight of pinned corners at a point of the surface from which on a vertex of the lattice there is held.

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import topology
+from ...array_types import FloatArray, IntArray
 from ...checks import check
-from ...model import FloatArray, IntArray
 from .cells import Cells, fill, tetrahedron_volumes
 from .follow import Follow, Holds, follow, holds
 from .springs import SPRING_POISSON_RATIO, Springs, elastic_constants, springs_of

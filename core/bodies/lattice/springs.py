@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model import FloatArray, IntArray
+from ...array_types import FloatArray, IntArray
 from .cells import CORNERS, Cells, tetrahedron_volumes
 
 #: Poisson's ratio of springs alone.

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...model import FloatArray, IntArray, RigidBodies
+from ...array_types import FloatArray, IntArray
+from ...model import RigidBodies
 from ..given import GivenRigid
 from .inertia import inertia_of
 

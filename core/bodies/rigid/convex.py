@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...array_types import BoolArray, FloatArray, IntArray
+from ...model import Model
 from ...tiny import TINY
 from ...topology import triangle_neighbours
 

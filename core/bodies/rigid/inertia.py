@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model import FloatArray, IntArray
+from ...array_types import FloatArray, IntArray
 
 
 class MassProperties(NamedTuple):

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
+from ...array_types import FloatArray
 from ...jit import kernel
-from ...model import FloatArray
 
 #: Largest angle [rad] that a single step of `free_flight` turns by; its error is about this to the fifth / 120.
 FLIGHT_ANGLE = 0.05

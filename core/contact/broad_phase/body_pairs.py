@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray
 from ...tiny import ROUNDING
 
 

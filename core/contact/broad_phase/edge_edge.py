@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from ...array_types import FloatArray, IntArray
 from ...jit import kernel
-from ...model import FloatArray, IntArray, Model
+from ...model import Model
 from ...tiny import ROUNDING
 from ..contacts import RIGHT_SIDE, WRONG_SIDE, Contacts
 from ..narrow_phase.closest_points import edge_meets

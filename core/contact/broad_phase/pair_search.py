@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...array_types import IntArray
 from ...jit import inline_kernel, kernel
-from ...model import IntArray, Surfaces
+from ...model import Surfaces
 from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of
 
 WALK_SIZE = 128  # stack of node pairs: at most one per level of each tree and one more

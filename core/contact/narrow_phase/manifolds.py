@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.rigid.convex import ConvexShapes
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from ...state import HeldImpulses
 from .separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shape, place_shapes
 

@@ -13,8 +13,9 @@ import math
 
 import numpy as np
 
+from ...array_types import FloatArray
 from ...jit import inline_kernel, kernel
-from ...model import FloatArray, Surfaces
+from ...model import Surfaces
 from ...tiny import ROUNDING
 from ..contacts import Contacts
 from .closest_points import FIRST_CORNER, FIRST_EDGE, closest_on_triangle_of, unit_normal

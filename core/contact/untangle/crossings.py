@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ...array_types import FloatArray, IntArray
 from ...inside_out import is_inside_out
-from ...model import FloatArray, IntArray, Model
+from ...model import Model
 from ..broad_phase.box_tree import build_trees
 from ..broad_phase.vertex_triangle import write_contacts
 from ..contacts import Contacts

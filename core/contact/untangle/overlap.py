@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from ...union_find import name_islands, unite
 from ..broad_phase.body_pairs import BodyPairs
 from ..broad_phase.box_tree import Trees

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from ..broad_phase.box_tree import Trees
 from ..contacts import WRONG_SIDE, Contacts
 from ..kept_distance import RECOVERY_SHARE

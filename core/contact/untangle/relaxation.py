@@ -14,9 +14,10 @@ Its points on the wrong side have no contact with that body until they have sepa
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.flat.plane import Planes
 from ...bodies.rigid.motion import place_points
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from ...state import STAYS, State
 from ...tiny import TINY
 from ..contacts import WRONG_SIDE, Contacts

@@ -11,8 +11,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from ...tiny import TINY
 from ..broad_phase.box_tree import Trees
 from ..narrow_phase.nearest_triangle import STACK_SIZE, cast_ray, nearest_triangle

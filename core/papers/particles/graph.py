@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model import FloatArray, IntArray, Model
+from ...array_types import FloatArray, IntArray
+from ...model import Model
 from ...solvers.explicit.latest import keep_latest
 
 

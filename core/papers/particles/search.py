@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.rigid.convex import ConvexShapes, convex_shapes
 from ...bodies.rigid.motion import set_matrices
 from ...contact.narrow_phase.separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shapes
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from ...options import DEFAULTS, MethodOptions
 from .feature_tests import NUMBERS, features_meet, set_numbers, set_side
 from .graph import feature_graph

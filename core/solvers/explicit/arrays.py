@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import lean_inline_kernel
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from .layout import Groups, Numbering, Patches, group_patches
 from .shape import Shape
 

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...array_types import FloatArray, IntArray
 from ...energy.bend import FOLD
 from ...jit import lean_inline_kernel, lean_kernel
-from ...model import FloatArray, Hinges, IntArray
+from ...model import Hinges
 from ...simd import load4, root, spread, store4, transposed
 
 #: Fours of hinges per block: the first half of all is computed before the second half of any.

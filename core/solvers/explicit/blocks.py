@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model import IntArray, Model
+from ...array_types import IntArray
+from ...model import Model
 
 Corners = NDArray[np.uint32]
 

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...array_types import BoolArray, FloatArray, IntArray
+from ...model import Model
 from ...team import Words, team_of_one
 from .arrays import (
     STATE_SIZE,

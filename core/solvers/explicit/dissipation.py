@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray
 from ...contact.mixing import mixed
 from ...contact.restitution import bounce_strength
 from ...jit import lean_kernel
-from ...model import BoolArray, FloatArray, Model
+from ...model import Model
 from ..restitution import LEAST_UNTOUCHED, apply_restitution
 from ..rigid_motion import relax_points, rigid_motions
 from .arrays import Rigid

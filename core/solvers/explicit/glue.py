@@ -11,8 +11,9 @@ effective mass.
 from math import sqrt
 from typing import NamedTuple
 
+from ...array_types import FloatArray
 from ...jit import lean_inline_kernel, lean_kernel
-from ...model import FloatArray, Model
+from ...model import Model
 from ...simd import lane, load4, root, spread, sum_spread, triple
 from ...tiny import TINY
 from .arrays import RIGID, Contacts, contacts_of

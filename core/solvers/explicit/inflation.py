@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...model import FloatArray, Model
+from ...array_types import FloatArray
+from ...model import Model
 
 #: Growth s - 1 that is sampled: from small strains to a thousandfold size.
 GROWTH = np.geomspace(1e-4, 1e3, 141)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import topology
-from ...model import FloatArray, IntArray, Model
+from ...array_types import FloatArray, IntArray
+from ...model import Model
 from ...tiny import TINY
 
 #: Triangles in a patch, at most: one box test then stands for about 16 of a primitive each.

@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from ... import topology
+from ...array_types import FloatArray
 from ...errors import Diverged, ParameterError
-from ...model import FloatArray, Model
+from ...model import Model
 from ...tiny import TINY
 from .inflation import inflation_rate
 from .stability import LONGEST_STEP, Bounds, Plan, rest_bounds, rest_square, stable_step, start_gas, step_length

@@ -14,10 +14,11 @@ their motion. Bodies that are not simple have their contacts in the steps, as so
 
 import numpy as np
 
+from ...array_types import FloatArray, IntArray
 from ...bodies.rigid.convex import ConvexShapes
 from ...contact.kept_distance import RESTING_SHARE
 from ...jit import Repeated
-from ...model import FloatArray, IntArray, Model
+from ...model import Model
 from ...state import RigidMotion, State
 from ..counts import Counts
 from ..kinematics import Motion

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import FloatArray, IntArray
 from ...jit import lean_inline_kernel, lean_kernel
-from ...model import FloatArray, IntArray
 from ...simd import lane, larger, load4, spread, store4, sum_spread, triple
 from .layout import Patches
 

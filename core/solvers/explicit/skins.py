@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import topology
+from ...array_types import FloatArray, IntArray
 from ...energy.elements import Elements, add_element_forces
 from ...energy.energies import ModelElements
 from ...energy.gas import gauge_pressure
 from ...jit import lean_inline_kernel, lean_kernel
-from ...model import FloatArray, IntArray, Model
+from ...model import Model
 from ...simd import (
     four_sums3,
     lane,

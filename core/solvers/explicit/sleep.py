@@ -6,8 +6,9 @@ changes. So no graph of contacts is needed.
 
 import numpy as np
 
+from ...array_types import FloatArray
 from ...jit import lean_kernel
-from ...model import FloatArray, Model
+from ...model import Model
 from ...state import State
 from ..kinematics import Motion
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.flat.plane import hold_in_plane
 from ...bodies.rigid.convex import ConvexShapes, convex_shapes
 from ...contact.untangle.crossings import Crossings
@@ -18,7 +19,7 @@ from ...divergence import check_sizes, membrane_sizes
 from ...energy.energies import ModelElements
 from ...errors import ParameterError
 from ...jit import Repeated
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import STAYS, PairSpeeds, State
 from ...team import helped

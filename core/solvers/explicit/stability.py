@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...array_types import FloatArray
 from ...energy.dampers import damper_forces
 from ...energy.elements import bound_elements
 from ...energy.energies import ModelElements
 from ...energy.gas import SMALLEST_VOLUME_SHARE
-from ...model import FloatArray, Model
+from ...model import Model
 from ...options import MethodOptions
 from ...state import volume_share
 from ...team import team_of_one

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray
 from ...bodies.rigid.motion import turned_tensors
 from ...contact.restitution import RESTING_STEPS, resting_speed_kernel
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, Model
+from ...model import Model
 from ..rigid.bodies import add_turn
 from ..rigid.found import enough_for
 from ..rigid.impulses import MOST_SWEEPS, PUSHING, RELAXING, Effort, bounce, move_rows, solve, start_impulses

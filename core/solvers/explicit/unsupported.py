@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from ...array_types import FloatArray, IntArray
 from ...contact.broad_phase.box_tree import build_trees
 from ...contact.untangle.overlap import NO_BODIES, find_overlaps, self_crossings
 from ...energy.energies import ModelElements
 from ...inside_out import is_inside_out
-from ...model import FloatArray, IntArray, Model
+from ...model import Model
 from ...options import MethodOptions
 from ...parameters.methods import FORCE_BASED
 from .latest import keep_latest

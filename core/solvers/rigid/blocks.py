@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import IntArray
 from ...contact.coulomb import cone_share_of_four
 from ...jit import kernel
-from ...model import IntArray
 from ...simd import any_larger, four, lane, larger, load4, root, spread, store4, where_larger
 
 #: Fields of a row: three axes, two arms; coefficients of the normal impulse; effective masses along the surface;

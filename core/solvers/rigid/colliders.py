@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...contact.broad_phase.body_pairs import any_moved
 from ...contact.broad_phase.search import ContactSearch
 from ...contact.contacts import Contacts
@@ -13,7 +14,7 @@ from ...contact.narrow_phase.edge_edge import evaluate_edges
 from ...contact.narrow_phase.vertex_triangle import evaluate_rows
 from ...contact.untangle.recovery import find_through
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from ...state import State
 from ..counts import Counts
 from ..kinematics import Motion

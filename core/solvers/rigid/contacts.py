@@ -6,10 +6,11 @@ step to start from. One call of `found.find_rows` finds them, unless it needs ot
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.rigid.convex import ConvexShapes
 from ...bodies.rigid.motion import set_matrices, turned_tensors
 from ...contact.narrow_phase.manifolds import ManifoldSearch
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import Model
 from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
 from .colliders import ColliderContacts

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.rigid.convex import ConvexShapes
 from ...contact.narrow_phase.manifolds import Manifolds, Sweep, has_pairs, update_pairs
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray
 from .bodies import fall_asleep, place_awake, place_bodies, spins_of, start_bodies
 from .colliders import Near, is_near_known, meet
 from .rows import HeldContacts, Rows, Scene, Solids, given_rows, keep_impulses, manifold_rows, share_room

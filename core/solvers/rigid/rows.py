@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...contact.kept_distance import RECOVERED_SHARE, RESTING_SHARE
 from ...contact.mixing import mixed_kernel
 from ...jit import inline_kernel, kernel
-from ...model import BoolArray, FloatArray, IntArray
 
 #: Cosine of the angle between two normals from which on contacts face each other [1].
 FACING = -0.9

@@ -8,12 +8,13 @@ import math
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray
 from ...bodies.rigid.convex import ConvexShapes
 from ...contact.kept_distance import RESTING_SHARE
 from ...contact.restitution import resting_speed
 from ...errors import ParameterError
 from ...extras import step_damping
-from ...model import BoolArray, FloatArray, Model
+from ...model import Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import RigidMotion, State
 from ..counts import Counts

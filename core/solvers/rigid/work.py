@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import FloatArray
 from ...jit import kernel
-from ...model import FloatArray
 from ...union_find import root_of
 
 

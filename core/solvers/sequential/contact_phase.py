@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray
 from ...bodies.flat.plane import hold_in_plane
 from ...jit import lean_kernel
-from ...model import BoolArray, FloatArray, Model
+from ...model import Model
 from ...simd import load4, store4
 from ..explicit import carried
 from ..explicit.arrays import AGE, LACKS_ROOM, PRESSING, RESUMES, SPAN, STEP  # fmt: skip

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import FloatArray
 from ...bodies.flat.plane import hold_in_plane
 from ...contact.coulomb import cone_share
 from ...contact.restitution import SEQUENTIAL_RESTING_STEPS, parting_speed_kernel, resting_speed_kernel
 from ...jit import lean_inline_kernel, lean_kernel
-from ...model import FloatArray
 from ..explicit.arrays import PRESSING, SOFT
 from ..explicit.carried import carried_inverse_mass, carried_velocity, push_carried, respin
 from ..explicit.press import note, own_inverse_mass, push, push_bodies, relative_velocity, weigh_one

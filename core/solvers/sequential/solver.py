@@ -5,9 +5,10 @@ from abc import abstractmethod
 
 import numpy as np
 
+from ...array_types import FloatArray
 from ...errors import ParameterError
 from ...extras import step_damping
-from ...model import FloatArray, Model
+from ...model import Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import State
 from ..counts import Counts

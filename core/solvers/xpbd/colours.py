@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import IntArray
 from ...jit import lean_kernel
-from ...model import IntArray
 
 #: Vertices per block.
 BLOCK_SIZE = 1024

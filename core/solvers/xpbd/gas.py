@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...array_types import FloatArray, IntArray
 from ...energy.gas import SMALLEST_VOLUME_SHARE, gas_law
 from ...jit import lean_kernel
-from ...model import FloatArray, IntArray
 from ...simd import lane, load4, rotated, spread, store4, sum_spread
 
 #: Steps of Newton's method at most, and the change of the volume that ends them [rest volume].

@@ -15,7 +15,8 @@ to 7.
 
 import numpy as np
 
-from ...model import FloatArray, Model
+from ...array_types import FloatArray
+from ...model import Model
 from ...topology import triangle_areas
 
 #: Halvings of the strain at most; the last is below rounding.

@@ -22,12 +22,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.flat.band import STRIP_TO_VOLUME
 from ...bodies.flat.plane import hold_moves_in_plane
 from ...energy.elements import Elements
 from ...energy.energies import ModelElements
 from ...jit import lean_inline_kernel, lean_kernel
-from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
+from ...model import Hinges, Model, Tetrahedra
 from ...plasticity.pieces import broken_bodies, pieces_of
 from ...simd import lane, load4, rotated, spread, store4, triple
 from ...volume import closed_surface

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...array_types import FloatArray
 from ...bodies.flat.plane import Planes
 from ...energy.energies import ModelElements
 from ...errors import ParameterError
 from ...extras import circles, gas_rules
 from ...jit import Repeated
-from ...model import FloatArray, Model
+from ...model import Model
 from ...options import DEFAULTS, MethodOptions
 from ...parameters.methods import FORCE_BASED
 from ...state import State

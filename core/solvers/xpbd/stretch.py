@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import lean_kernel
-from ...model import BoolArray, Edges, FloatArray, IntArray
+from ...model import Edges
 from ...simd import four_sums3, load4, root, spread, spread_each, store4
 from ...tiny import TINY
 from .colours import Schedule, fours
