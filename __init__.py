@@ -1,17 +1,48 @@
 """Soft Pressure: inflated soft bodies and their contact, for Blender."""
 
+from typing import Any
+
 PACKAGE = __package__
+
+
+def _parts() -> tuple[list[type], list[Any]]:
+    """Classes to register, and modules that register more, in their order; nothing of it is loaded before."""
+    from . import operators, panels
+    from .panels import body
+    from .softpressure import handlers
+    from .softpressure.batch import command
+    from .softpressure.bodies import materials
+    from .softpressure.properties import object_properties
+    from .softpressure.viewport import curves, overlay_view
+
+    classes = [*object_properties.CLASSES, *operators.CLASSES, *panels.CLASSES]
+    return classes, [object_properties, materials, body, handlers, command, curves, overlay_view]
 
 
 def register() -> None:
     """Called by Blender when the extension is enabled."""
-    from .softpressure import addon
+    import bpy
 
-    addon.register()
+    from .softpressure.simulation import loading
+
+    loading.expect_wheels()
+    classes, modules = _parts()
+    for cls in classes:
+        bpy.utils.register_class(cls)
+    for module in modules:
+        module.register()
 
 
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
-    from .softpressure import addon
+    import bpy
 
-    addon.unregister()
+    from .softpressure.state import sessions, status_bar
+
+    classes, modules = _parts()
+    status_bar.stop()
+    for module in reversed(modules):
+        module.unregister()
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)
+    sessions.forget_all()

@@ -28,37 +28,28 @@ softpressure_ext.register()
 
 from softpressure_ext.core import World, prepare  # noqa: E402
 from softpressure_ext.core.cache import FrameCache  # noqa: E402
-from softpressure_ext.softpressure import (  # noqa: E402
-    capture,
-    disk,
-    driving,
-    fingerprint,
-    hold,
-    mesh_io,
-    playback,
-    session,
-    simulation,
-    stages,
-    stepping,
-)
+from softpressure_ext.softpressure.cache import disk, playback  # noqa: E402
+from softpressure_ext.softpressure.scene_io import mesh_io, modifier_stack, rigid_pose  # noqa: E402
+from softpressure_ext.softpressure.simulation import capture, frame_inputs, stepping, timeline  # noqa: E402
+from softpressure_ext.softpressure.state import input_digest, sessions  # noqa: E402
 
 #: phase -> (where a function is looked up, its name)
 PHASES = {
     "step": [(World, "advance_frame")],
-    "frame input": [(driving, "frame_input")],
+    "frame input": [(frame_inputs, "frame_input")],
     "diagnostics": [(World, "diagnostics")],
     "read positions": [(stepping, "frame_of")],
     "cache": [(FrameCache, "append")],
     "live output": [(playback, "show"), (mesh_io, "to_local"), (mesh_io, "write_key")],
-    "stages": [(stages, "show"), (hold, "show")],
-    "what changed": [(fingerprint, "of_inputs")],
-    "frame change": [(simulation, "before_frame"), (simulation, "after_frame"), (session, "has_bodies")],
+    "stages": [(modifier_stack, "show"), (rigid_pose, "show")],
+    "what changed": [(input_digest, "of_inputs")],
+    "frame change": [(timeline, "before_frame"), (timeline, "after_frame"), (sessions, "has_bodies")],
     "updates": [],  # the handler of updates; filled below
 }
 OURS = [phase for phase in PHASES if phase != "step"]
 #: The same for what is done once: at the first frame, and after an edit.
 ONCE = {
-    "capture": [(capture, "start"), (fingerprint, "of_arrays")],
+    "capture": [(capture, "start"), (input_digest, "of_arrays")],
     "build": [(capture, "build_model"), (capture, "build_world")],
     "after an edit": [],
 }
@@ -88,7 +79,7 @@ def wrap_all(watch):
 def build(scene_name, solver, subdivisions_less):
     """An empty file with the bodies on a floor, still without a frame."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    session.forget_all()
+    sessions.forget_all()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 200
     count, subdivisions = SCENES[scene_name]
@@ -136,7 +127,7 @@ def run(scene_name, solver, frames, subdivisions_less, watch):
     once = {phase: 1e3 * watch.seconds[phase] for phase in ONCE}
     for frame in range(2, LEAD_IN):
         go(frame)
-    here = session.of(scene)
+    here = sessions.of(scene)
     rows = []
     for frame in range(LEAD_IN, LEAD_IN + frames):
         watch.seconds.clear()
@@ -147,7 +138,7 @@ def run(scene_name, solver, frames, subdivisions_less, watch):
         row["evaluation"] = 1e3 * whole - sum(row.values())
         rows.append(row)
     began = time.perf_counter()
-    session.mark_all()
+    sessions.mark_all()
     if here.is_out_of_date(scene):
         raise SystemExit(f"{scene_name}, {solver}: is out of date though nothing was edited.")
     once["after an edit"] = 1e3 * (time.perf_counter() - began)

@@ -17,13 +17,13 @@ from contact_reference import closest_on_triangle
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
 from softpressure_ext.core.model import GAS_CONSTANT
 from softpressure_ext.core.papers.particles.search import ParticleSearch
-from softpressure_ext.softpressure.sample_animal import cat
+from softpressure_ext.sample_blends.sample_animal import cat
 
 from .figures import BLUE, COLOURS, GREEN, GREY, ORANGE, VIOLET, number, table
 from .parts import FRAME_RATE, at_rest_pressure, equilibrium, frequency_at, longest_step, put, shape_of, uv_sphere
 
 DEPENDS = (
-    "core/papers/*.py", "core/papers/particles/*.py", "core/solvers/sequential/*.py", "softpressure/sample_animal.py"
+    "core/papers/*.py", "core/papers/particles/*.py", "core/solvers/sequential/*.py", "sample_blends/sample_animal.py"
 )  # fmt: skip
 RADIUS, POINT_MASS, BOUNCINESS = 1.0, 0.1, 0.5
 MAJOR, MINOR = 1.6, 0.5

@@ -5,8 +5,9 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ..softpressure import jobs, session, status
-from ..softpressure.blender_types import Context
+from ..softpressure.reports import status
+from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.state import jobs, sessions
 from .job import JobOperator
 
 _TARGETS = (
@@ -33,14 +34,14 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs cached frames of the present settings, and no bake."""
-        here = session.of(context.scene)
+        here = sessions.of(context.scene)
         if here.cache is None:
             cls.poll_message_set("Simulate first")
             return False
         if here.is_out_of_date(context.scene):
             cls.poll_message_set("The cached frames are out of date: simulate again")
             return False
-        for obj in session.objects(context.scene, "SOFT", "RIGID"):
+        for obj in sessions.objects(context.scene, "SOFT", "RIGID"):
             if obj.softpressure.is_baked:
                 cls.poll_message_set(f"{obj.name}: is baked already. Free the bake first.")
                 return False
@@ -51,14 +52,14 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
 
     def job(self, context: Context) -> jobs.Work:
         """Frame by frame."""
-        from ..softpressure import bake
+        from ..softpressure.baking import bake
 
         scene = context.scene
         return bake.bake(scene, scene.softpressure.key_error if self.target == "RELATIVE_KEYS" else None)
 
     def done_text(self, context: Context) -> str:
         """How many objects are baked, and how near to the cache if not exactly."""
-        count = sum(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT", "RIGID"))
+        count = sum(obj.softpressure.is_baked for obj in sessions.objects(context.scene, "SOFT", "RIGID"))
         text = "1 body is baked" if count == 1 else f"{count} bodies are baked"
         return ", ".join([text, *status.thinned_texts(context.scene)])
 
@@ -74,14 +75,14 @@ class SOFTPRESSURE_OT_free_bake(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a baked body."""
-        if any(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT", "RIGID")):
+        if any(obj.softpressure.is_baked for obj in sessions.objects(context.scene, "SOFT", "RIGID")):
             return True
         cls.poll_message_set("No body of this scene is baked")
         return False
 
     def execute(self, context: Context) -> set[Any]:
         """Free all bakes of the scene."""
-        from ..softpressure import bake
+        from ..softpressure.baking import bake
 
         count = bake.free(context.scene)
         self.report({"INFO"}, f"Freed {count} bake{'s' if count != 1 else ''}")

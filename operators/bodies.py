@@ -5,9 +5,9 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ..softpressure import instances
-from ..softpressure.blender_types import Context
-from ..softpressure.properties import KINDS
+from ..softpressure.properties.object_properties import KINDS
+from ..softpressure.scene_io import instances
+from ..softpressure.scene_io.blender_types import Context
 from .reports import finish, waiting
 
 
@@ -43,13 +43,14 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Add the meshes; reports reasons for those that are refused."""
-        from ..softpressure import bodies, making_meshes, preparation
+        from ..softpressure.bodies import setup
+        from ..softpressure.simulation import kernels, making_meshes
 
         with waiting(context):
-            notes, refusals = bodies.add_all(context.scene, chosen(context), self.kind)
+            notes, refusals = setup.add_all(context.scene, chosen(context), self.kind)
         if notes and not bpy.app.background:
-            preparation.is_prepared(context.scene)  # begins while the scene is still being set up
-            if preparation.can_make_meshes() and making_meshes.missing_now(context.scene):
+            kernels.is_prepared(context.scene)  # begins while the scene is still being set up
+            if kernels.can_make_meshes() and making_meshes.missing_now(context.scene):
                 bpy.ops.softpressure.make_meshes("INVOKE_DEFAULT")
         return finish(self, notes, refusals)
 
@@ -72,9 +73,9 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Remove all that are selected."""
-        from ..softpressure import bodies
+        from ..softpressure.bodies import setup
 
-        return finish(self, *bodies.remove_all(chosen(context)))
+        return finish(self, *setup.remove_all(chosen(context)))
 
 
 class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
@@ -99,7 +100,7 @@ class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Copy; says which cannot be such a body."""
-        from ..softpressure import copying
+        from ..softpressure.bodies import copying
 
         return finish(self, *copying.copy_to(context.object, others(context)))
 
@@ -122,18 +123,18 @@ class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
         """Needs a flat soft body of faces."""
         obj = context.object
         if obj is not None and obj.type == "MESH" and obj.mode == "OBJECT":
-            from ..softpressure import bodies
+            from ..softpressure.bodies import setup
 
-            if bodies.can_inflate(obj):
+            if setup.can_inflate(obj):
                 return True
         cls.poll_message_set("Select a flat soft body that has faces")
         return False
 
     def execute(self, context: Context) -> set[Any]:
         """Inflate the active object, or say why that cannot be."""
-        from ..softpressure import bodies
+        from ..softpressure.bodies import setup
 
-        return finish(self, *bodies.inflate(context.object))
+        return finish(self, *setup.inflate(context.object))
 
 
 class SOFTPRESSURE_OT_hide_torn(bpy.types.Operator):
@@ -154,7 +155,7 @@ class SOFTPRESSURE_OT_hide_torn(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Add the modifier to all that are selected."""
-        from ..softpressure import torn_faces
+        from ..softpressure.scene_io import torn_faces
 
         soft = [obj for obj in chosen_meshes(context) if obj.softpressure.kind == "SOFT"]
         for obj in soft:

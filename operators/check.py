@@ -5,8 +5,8 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from ..softpressure import jobs, session
-from ..softpressure.blender_types import Context
+from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.state import jobs, sessions
 from .job import JobOperator
 from .reports import finish, waiting
 
@@ -22,24 +22,24 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a body."""
-        if session.objects(context.scene, "SOFT", "RIGID", "COLLIDER"):
+        if sessions.objects(context.scene, "SOFT", "RIGID", "COLLIDER"):
             return True
         cls.poll_message_set("Add a body first")
         return False
 
     def job(self, context: Context) -> jobs.Work:
         """Object by object; the panel shows the result until an input changes."""
-        from ..softpressure import flaws
+        from ..softpressure.bodies import mesh_checks
 
         scene = context.scene
-        here, found = session.of(scene), list[Any]()
+        here, found = sessions.of(scene), list[Any]()
         here.checked, inputs = None, here.inputs(scene)
-        yield from flaws.search(scene, found)
+        yield from mesh_checks.search(scene, found)
         here.checked = inputs, found
 
     def done_text(self, context: Context) -> str:
         """Number of flaws; without a window each of them is reported."""
-        checked = session.of(context.scene).checked
+        checked = sessions.of(context.scene).checked
         if checked is None:
             return "Not checked"
         for flaw in checked[1] if bpy.app.background else ():
@@ -60,14 +60,14 @@ class SOFTPRESSURE_OT_fix(bpy.types.Operator):
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
         """Tooltip of the fix."""
-        from ..softpressure import fixes
+        from ..softpressure.bodies import fixes
 
         fix = fixes.FIXES.get(properties.fix)
         return fix.tooltip if fix else cls.__doc__ or ""
 
     def execute(self, context: Context) -> set[Any]:
         """Apply the fix; reports the remaining problems."""
-        from ..softpressure import fixes
+        from ..softpressure.bodies import fixes
 
         obj, scene = context.scene.objects.get(self.object_name), context.scene
         if obj is None or self.fix not in fixes.FIXES:
@@ -76,7 +76,7 @@ class SOFTPRESSURE_OT_fix(bpy.types.Operator):
             return {"CANCELLED"}
         with waiting(context):
             done = fixes.apply(obj, self.fix)
-        if session.of(scene).checked is not None and context.mode == "OBJECT":
+        if sessions.of(scene).checked is not None and context.mode == "OBJECT":
             context.view_layer.update()
             bpy.ops.softpressure.check("INVOKE_DEFAULT")
         return finish(self, *done)

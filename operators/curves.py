@@ -4,8 +4,8 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import curves
-from ..softpressure.blender_types import Context
+from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.viewport import curves
 
 #: Share of the viewport that a new editor takes.
 _SHARE = 0.5

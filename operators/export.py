@@ -6,8 +6,9 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..softpressure import formats, jobs, session
-from ..softpressure.blender_types import Context
+from ..softpressure.exporting import formats
+from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.state import jobs, sessions
 from .job import JobOperator
 
 _ITEMS = [(each.identifier, each.name, each.description) for each in formats.FORMATS]
@@ -36,7 +37,7 @@ class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
     @classmethod
     def description(cls, context: Context, properties: Any) -> str:
         """What the button of a format does, or why it does not."""
-        from ..softpressure import export
+        from ..softpressure.exporting import export
 
         if sentence := export.reason_against(context.scene, formats.BY_IDENTIFIER[properties.format]):
             return sentence
@@ -45,15 +46,15 @@ class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs cached or baked frames."""
-        bodies = session.objects(context.scene, "SOFT", "RIGID")
-        if session.of(context.scene).cache is not None or any(obj.softpressure.is_baked for obj in bodies):
+        bodies = sessions.objects(context.scene, "SOFT", "RIGID")
+        if sessions.of(context.scene).cache is not None or any(obj.softpressure.is_baked for obj in bodies):
             return cls.has_all_frames(context)
         cls.poll_message_set("Simulate first")
         return False
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[Any]:
         """Ask for the file, named as the .blend file at first; where the format is refused, say so before."""
-        from ..softpressure import export
+        from ..softpressure.exporting import export
 
         export.check(context.scene, formats.BY_IDENTIFIER[self.format])
         suffixes = formats.BY_IDENTIFIER[self.format].suffixes
@@ -76,7 +77,7 @@ class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
 
     def job(self, context: Context) -> jobs.Work:
         """Bake if the format needs it, and write."""
-        from ..softpressure import export
+        from ..softpressure.exporting import export
 
         return export.export(context.scene, self._path(), self.only_selected)
 

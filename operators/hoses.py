@@ -4,13 +4,13 @@ from typing import Any
 
 import bpy
 
-from ..softpressure.blender_types import Context
+from ..softpressure.scene_io.blender_types import Context
 from .reports import finish
 
 
 def _chosen(context: Context) -> list[bpy.types.Object]:
     """The selected soft bodies with gas, the active one last."""
-    from ..softpressure import hoses
+    from ..softpressure.scene_io import hoses
 
     found = [obj for obj in context.selected_objects if hoses.has_gas(obj)]
     return sorted(found, key=lambda obj: (obj == context.object, obj.name_full))
@@ -37,7 +37,7 @@ class SOFTPRESSURE_OT_add_hose(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Add the hose, which becomes the active object."""
-        from ..softpressure import hoses
+        from ..softpressure.scene_io import hoses
 
         one, other = _chosen(context)
         tubes = [obj for obj in context.selected_objects if obj.type in hoses.TYPES]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..softpressure import jobs, session
-from ..softpressure.blender_types import Context
+from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.state import jobs, sessions
 from .reports import report
 
 #: How often progress is shown at most [s].
@@ -40,7 +40,7 @@ class JobOperator(_Base):
     @classmethod
     def has_all_frames(cls, context: Context) -> bool:
         """Whether no frames are being simulated, so that those there are can be used; tells if not."""
-        if not session.of(context.scene).is_filling:
+        if not sessions.of(context.scene).is_filling:
             return True
         cls.poll_message_set("Frames are being simulated: wait for the last one, or press Esc")
         return False
@@ -48,7 +48,7 @@ class JobOperator(_Base):
     @classmethod
     def may_simulate(cls, context: Context) -> bool:
         """Whether nothing is baked or in Edit Mode; tells what is."""
-        sentence = session.waits_for(context.scene)
+        sentence = sessions.waits_for(context.scene)
         if sentence:
             cls.poll_message_set(sentence)
         return not sentence

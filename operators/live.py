@@ -8,13 +8,13 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
-from ..softpressure import jobs, session
-from ..softpressure.blender_types import Context
+from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.state import jobs, sessions
 from .job import JobOperator, redraw_progress
 from .reports import finish
 
 if TYPE_CHECKING:
-    from ..softpressure.live import Live
+    from ..softpressure.simulation.interactive import Live
 
 #: How often panels and the status bar are renewed [s]; viewports are with every frame.
 _TELL_EVERY = 0.25
@@ -62,16 +62,16 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a body, and no reason to wait."""
-        if session.has_bodies(context.scene):
+        if sessions.has_bodies(context.scene):
             return cls.may_simulate(context)
         cls.poll_message_set("Add a soft or rigid body first")
         return False
 
     def job(self, context: Context) -> jobs.Work:
         """Frame after frame, until it is stopped."""
-        from ..softpressure import live
+        from ..softpressure.simulation import interactive
 
-        self._live: Live = live.Live(context.scene)
+        self._live: Live = interactive.Live(context.scene)
         self._told, self._frame, self._is_dragging = 0.0, -1, False
         return self._live.play()
 
@@ -81,22 +81,23 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Some frames at once, for scripts; then keep the pose."""
-        from ..softpressure import beside, live, live_acts
+        from ..softpressure.simulation import interactive, interactive_actions
+        from ..softpressure.state import worker_thread
 
         jobs.end()
-        playing, rate = live.Live(context.scene), 0.0
+        playing, rate = interactive.Live(context.scene), 0.0
         try:
-            acts = live_acts.parse(self.acts)
-            for _ in jobs.whole(playing.begin(beside.at_once)):
+            acts = interactive_actions.parse(self.acts)
+            for _ in jobs.whole(playing.begin(worker_thread.at_once)):
                 pass
             began = time.perf_counter()
             for frame in range(1, self.frames + 1):
                 while acts and acts[0].frame <= frame:
-                    live_acts.perform(playing, acts.pop(0))
+                    interactive_actions.perform(playing, acts.pop(0))
                 for _ in jobs.whole(playing.step()):
                     pass
                 rate = frame / (time.perf_counter() - began)
-            session.of(context.scene).live_rate = rate
+            sessions.of(context.scene).live_rate = rate
             return self._kept(playing, self.keep, rate)
         except Exception as error:
             return self._fail(error)
@@ -173,9 +174,9 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
 
     def _pump(self, context: Context, factor: float) -> None:
         """Change the pressure of the body that is held, else of the active one, else of all."""
-        from ..softpressure import live_acts
+        from ..softpressure.simulation import interactive_actions
 
-        told = live_acts.pump(live_acts.pumped(self._live, context.object), factor)
+        told = interactive_actions.pump(interactive_actions.pumped(self._live, context.object), factor)
         if told:
             context.workspace.status_text_set(told)
             self._told = time.monotonic() + _TELL_EVERY  # so that it can be read

@@ -7,8 +7,9 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import EnumProperty, StringProperty
 
-from ..softpressure import materials, paper_setups, session
-from ..softpressure.blender_types import Context
+from ..softpressure.bodies import materials, paper_setups
+from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.state import sessions
 from .reports import finish, report
 
 #: The panel that shows them.
@@ -106,7 +107,7 @@ class SOFTPRESSURE_OT_set_up_as(bpy.types.Operator):
         chosen = [obj for obj in context.selected_objects if obj.type == "MESH"]
         chosen = [obj for obj in chosen if obj.softpressure.kind in {"NONE", "SOFT"}]
         return finish(
-            self, *paper_setups.apply(context.scene, self.text, chosen or session.objects(context.scene, "SOFT"))
+            self, *paper_setups.apply(context.scene, self.text, chosen or sessions.objects(context.scene, "SOFT"))
         )  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import bpy
 
-from ..softpressure.blender_types import Context
-from ..softpressure.loading import SoftPressureError
+from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.simulation.loading import SoftPressureError
 
 #: Characters in a line of Blender's error popup, which does not wrap.
 _WIDTH = 80

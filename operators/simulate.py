@@ -4,8 +4,9 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import jobs, session, status
-from ..softpressure.blender_types import Context
+from ..softpressure.reports import status
+from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.state import jobs, sessions
 from .job import JobOperator
 from .reports import report
 
@@ -14,7 +15,7 @@ _WORTH_ASKING = 10.0
 
 
 def _has_bodies(cls: type[bpy.types.Operator], context: Context) -> bool:
-    if session.has_bodies(context.scene):
+    if sessions.has_bodies(context.scene):
         return True
     cls.poll_message_set("Add a soft or rigid body first")
     return False
@@ -40,19 +41,19 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
 
     def job(self, context: Context) -> jobs.Work:
         """Frame by frame; a whole cache is saved. Reports a compilation at the first start."""
-        from ..softpressure import preparation, simulate_job
+        from ..softpressure.simulation import kernels, simulate_job
 
         scene = context.scene
-        sentence = preparation.what_to_prepare(scene)
+        sentence = kernels.what_to_prepare(scene)
         if sentence:
             self.report({"INFO"}, sentence)
         yield from simulate_job.simulate(scene)
 
     def done_text(self, context: Context) -> str:
         """Cached frames, and objects that take no part."""
-        from ..softpressure import taking_part
+        from ..softpressure.bodies import validation
 
-        refused = taking_part.problems(context.scene)
+        refused = validation.problems(context.scene)
         names = [obj.name for obj in context.scene.objects if obj.session_uid in refused]
         missing = f"; not simulated: {', '.join(names)}, see there" if names else ""
         return f"Cached {status.cache_text(context.scene)}{missing}"
@@ -80,7 +81,7 @@ class SOFTPRESSURE_OT_make_meshes(JobOperator, bpy.types.Operator):
 
     def job(self, context: Context) -> jobs.Work:
         """Body by body; what is made is kept with the file."""
-        from ..softpressure import making_meshes
+        from ..softpressure.simulation import making_meshes
 
         yield from making_meshes.make(context.scene, making_meshes.missing_now(context.scene))
 
@@ -117,12 +118,13 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Reset; reports what is wrong with the bodies, as errors if none can be simulated."""
-        from ..softpressure import simulation, taking_part
+        from ..softpressure.bodies import validation
+        from ..softpressure.simulation import timeline
 
         scene = context.scene
-        simulation.reset(scene)
-        here = session.of(scene)
-        sentences = [*here.error.splitlines(), *taking_part.problems(scene).values()]
+        timeline.reset(scene)
+        here = sessions.of(scene)
+        sentences = [*here.error.splitlines(), *validation.problems(scene).values()]
         is_stuck = bool(sentences) and here.cache is None
         for sentence in sentences:
             report(self, "ERROR" if is_stuck else "WARNING", sentence)
@@ -155,9 +157,9 @@ class SOFTPRESSURE_OT_delete_cache(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Delete."""
-        from ..softpressure import caches
+        from ..softpressure.simulation import timeline
 
-        caches.delete(context.scene)
+        timeline.delete(context.scene)
         self.report({"INFO"}, "Deleted the cache")
         return {"FINISHED"}
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import bpy
 
-from ..softpressure import jobs, session
-from ..softpressure.blender_types import Context
-from ..softpressure.sweep_properties import Sweep
+from ..softpressure.properties.sweep_properties import Sweep
+from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.state import jobs, sessions
 from .job import JobOperator
 
 
@@ -27,7 +27,7 @@ class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a saved file with bodies."""
-        if not session.has_bodies(context.scene):
+        if not sessions.has_bodies(context.scene):
             cls.poll_message_set("Add a soft or rigid body first")
             return False
         if not bpy.data.filepath:
@@ -37,9 +37,9 @@ class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
 
     def job(self, _context: Context) -> jobs.Work:
         """Plan, then the cases."""
-        from ..softpressure import sweep
+        from ..softpressure.batch import sweep
 
-        scenes = [scene for scene in bpy.data.scenes if session.has_bodies(scene)]
+        scenes = [scene for scene in bpy.data.scenes if sessions.has_bodies(scene)]
         if bpy.data.is_dirty and not bpy.app.background:  # without a window Blender does not know
             raise ValueError(
                 f"{bpy.data.filepath}: has unsaved changes, which its cases would not have. Save it first."
@@ -55,7 +55,7 @@ class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
 
     def done_text(self, _context: Context) -> str:
         """How many are finished, and where."""
-        from ..softpressure import sweep
+        from ..softpressure.batch import sweep
 
         return sweep.collect(self._folder)[0].removeprefix("softpressure: ")
 

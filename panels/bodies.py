@@ -4,9 +4,10 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import instances, status
-from ..softpressure.blender_types import Context, Layout
-from ..softpressure.properties import KINDS
+from ..softpressure.properties.object_properties import KINDS
+from ..softpressure.reports import status
+from ..softpressure.scene_io import instances
+from ..softpressure.scene_io.blender_types import Context, Layout
 from .layout import in_both_places
 
 _ICONS = {item[0]: item[3] for item in KINDS}

@@ -4,10 +4,11 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import hoses, instances, simulation_choice, status
-from ..softpressure.blender_types import Context, Layout
-from ..softpressure.declared import parameters
-from ..softpressure.properties import KINDS
+from ..softpressure.properties.object_properties import KINDS
+from ..softpressure.properties.parameter_properties import parameters
+from ..softpressure.reports import simulation_mesh_notes, status
+from ..softpressure.scene_io import hoses, instances, simulation_mesh_choice
+from ..softpressure.scene_io.blender_types import Context, Layout
 from .check import draw_fixes
 from .controls import draw_controls
 from .gas import Fluid, draw_hose
@@ -57,10 +58,10 @@ class Body:
             row.operator("softpressure.remove_body", text="", icon="X")
         problem = status.problem_text(context.scene, obj)
         if problem:
-            from ..softpressure import flaws
+            from ..softpressure.bodies import mesh_checks
 
             draw_text(layout, context, problem)
-            draw_fixes(layout, obj.name, flaws.fixes_for(obj))
+            draw_fixes(layout, obj.name, mesh_checks.fixes_for(obj))
         if settings.is_baked:
             draw_text(layout, context, "Baked: free the bake to change the settings.", "INFO")
         layout.use_property_split = True
@@ -68,7 +69,7 @@ class Body:
         layout.enabled = not settings.is_baked
         rows = settings.body_type if settings.kind == "SOFT" else settings.kind
         if rows in {"LOOP", "TRUSS"}:
-            from ..softpressure import flat_shape
+            from ..softpressure.scene_io import flat_shape
 
             if flat_shape.is_flat_object(obj):
                 rows = "LOOP" if rows == "LOOP" else "FLAT_TRUSS"
@@ -92,11 +93,11 @@ class Body:
             if settings.body_type in parameters.SKINS:
                 layout.prop(settings, "self_collision")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
-            if text := simulation_choice.text(context.scene, obj):
+            if text := simulation_mesh_notes.text(context.scene, obj):
                 layout.label(text=text, icon="MESH_ICOSPHERE")
-            for text in simulation_choice.notes(context.scene, obj):
+            for text in simulation_mesh_notes.notes(context.scene, obj):
                 draw_text(layout, context, text, "INFO")
-            if not problem and (text := simulation_choice.unfollowed(obj)):
+            if not problem and (text := simulation_mesh_choice.unfollowed(obj)):
                 draw_text(layout, context, text, "INFO")
                 draw_fixes(layout, obj.name, ("APPLY_MODIFIER",))
             # always there, so that nothing below moves under the mouse when the first frame is simulated
@@ -106,14 +107,15 @@ class Body:
 
 def _draw_flat(layout: Layout, context: Context) -> None:
     """Notes on the motion of a flat body, and the operator that inflates it."""
-    from ..softpressure import bodies, flat_shape
+    from ..softpressure.bodies import setup
+    from ..softpressure.scene_io import flat_shape
 
     obj = context.object
     if flat_shape.is_out_of_gravity(context.scene, obj):
         draw_text(layout, context, "Moves within its own plane only; gravity has no part in its plane.")
     else:
         draw_text(layout, context, "Moves within its own plane only.", "INFO")
-    if bodies.can_inflate(obj):
+    if setup.can_inflate(obj):
         layout.operator("softpressure.inflate", text="Inflate to a Cushion")
 
 
@@ -141,7 +143,7 @@ class Given(PartOfBody):
 
     def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
         """The choices that the body's type has, and what the other quantities are."""
-        from ..softpressure import quantities
+        from ..softpressure.reports import quantities
 
         settings, scene = obj.softpressure, bpy.context.scene
         assert scene is not None

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable
 
-from ..softpressure import session
-from ..softpressure.blender_types import Context, Layout
+from ..softpressure.scene_io.blender_types import Context, Layout
+from ..softpressure.state import sessions
 from .layout import draw_text, in_both_places
 
 
 def draw_fixes(layout: Layout, object_name: str, names: Iterable[str]) -> None:
     """A button for each of these fixes of an object."""
     for name in names:
-        from ..softpressure import fixes
+        from ..softpressure.bodies import fixes
 
         fix = fixes.FIXES[name]
         button = layout.operator("softpressure.fix", text=fix.label, icon=fix.icon)
@@ -28,7 +28,7 @@ class Check:
         """The button, and its result while it is current."""
         layout = self.layout
         layout.operator("softpressure.check", icon="VIEWZOOM")
-        here = session.of(context.scene)
+        here = sessions.of(context.scene)
         if here.checked is None:
             return
         inputs, found = here.checked

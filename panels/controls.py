@@ -4,8 +4,10 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import jobs, loading, run_state, session
-from ..softpressure.blender_types import Context, Layout
+from ..softpressure.reports import run_state
+from ..softpressure.scene_io.blender_types import Context, Layout
+from ..softpressure.simulation import loading
+from ..softpressure.state import jobs, sessions
 from .layout import CATEGORY
 
 #: How much higher than a field its buttons are.
@@ -24,7 +26,7 @@ def draw_controls(layout: Layout, context: Context) -> None:
     live = row.row(align=True)
     live.enabled = job is None
     live.operator("softpressure.live_play", icon="VIEW_PAN")
-    if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+    if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         row.operator("softpressure.free_bake", icon="TRASH")
     else:
         row.operator("softpressure.bake", icon="KEYFRAME").target = "SHAPE_KEYS"

@@ -1,7 +1,9 @@
 """The panel that takes a simulation out of Blender."""
 
-from ..softpressure import formats, session, status
-from ..softpressure.blender_types import Context, Layout
+from ..softpressure.exporting import formats
+from ..softpressure.reports import status
+from ..softpressure.scene_io.blender_types import Context, Layout
+from ..softpressure.state import sessions
 from .layout import draw_text, in_both_places
 
 
@@ -15,10 +17,10 @@ class Export:
 
     def draw(self, context: Context) -> None:
         """A button for each format, and the shape keys of glTF and FBX."""
-        from ..softpressure import export
+        from ..softpressure.exporting import export
 
         layout, scene = self.layout, context.scene
-        is_baked = any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID"))
+        is_baked = any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID"))
         against: dict[str, list[str]] = {}
         column = layout.column(align=True)
         for first in range(0, len(formats.FORMATS), 2):

@@ -2,8 +2,8 @@
 
 import bpy
 
-from ..softpressure.blender_types import Layout
-from ..softpressure.effectors import WEIGHTS
+from ..softpressure.scene_io.blender_types import Layout
+from ..softpressure.scene_io.effectors import WEIGHTS
 from .layout import PartOfBody, in_both_places
 
 

@@ -2,9 +2,11 @@
 
 import bpy
 
-from ..softpressure import hose_problems, hoses, status, vacuum
-from ..softpressure.blender_types import Context, Layout
-from ..softpressure.declared import parameters
+from ..softpressure.bodies import hose_problems
+from ..softpressure.properties.parameter_properties import parameters
+from ..softpressure.reports import status
+from ..softpressure.scene_io import hoses, vacuum
+from ..softpressure.scene_io.blender_types import Context, Layout
 from .layout import PartOfBody, draw_setting, draw_text
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import hoses, instances
-from ..softpressure.blender_types import Context, Layout
-from ..softpressure.declared import Parameter
+from ..softpressure.properties.parameter_properties import Parameter
+from ..softpressure.scene_io import hoses, instances
+from ..softpressure.scene_io.blender_types import Context, Layout
 
 CATEGORY = "Soft Pressure"
 _MANUAL = Path(__file__).resolve().parent.parent / "manual.html"

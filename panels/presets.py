@@ -3,7 +3,7 @@
 import bpy
 from bl_ui.utils import PresetPanel
 
-from ..softpressure import materials
+from ..softpressure.bodies import materials
 
 
 class SOFTPRESSURE_PT_presets(PresetPanel, bpy.types.Panel):

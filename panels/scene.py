@@ -5,9 +5,10 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import diagnosis, session, status
-from ..softpressure.blender_types import Context, Layout
-from ..softpressure.declared import FORCE_BASED, SUBSTEPPING, Parameter, parameters
+from ..softpressure.properties.parameter_properties import FORCE_BASED, SUBSTEPPING, Parameter, parameters
+from ..softpressure.reports import diagnosis, status
+from ..softpressure.scene_io.blender_types import Context, Layout
+from ..softpressure.state import sessions
 from .layout import draw_setting, draw_text, in_both_places
 
 #: What bodies of these kinds become.
@@ -51,7 +52,7 @@ class Simulation:
             draw_text(layout, context, "Playback drops frames to keep time; dropped frames are not simulated.")
             button = layout.operator("wm.context_set_enum", text="Play Every Frame", icon="PLAY")
             button.data_path, button.value = "scene.sync_mode", "NONE"
-        if session.has_bodies(scene) and not scene.render.use_lock_interface:
+        if sessions.has_bodies(scene) and not scene.render.use_lock_interface:
             layout.prop(scene.render, "use_lock_interface")
 
 
@@ -67,7 +68,7 @@ class Cache:
         """Place, size and range; where it goes, and an end to it."""
         layout, scene = self.layout, context.scene
         settings = scene.softpressure
-        if session.has_bodies(scene):
+        if sessions.has_bodies(scene):
             draw_text(layout, context, f"Holds {status.cache_text(scene)}", "INFO")
             draw_text(layout, context, status.cache_sizes(scene), "BLANK1")
             draw_text(layout, context, status.cache_place(scene), "FILE_FOLDER")
@@ -206,11 +207,11 @@ class Bake:
     def draw(self, context: Context) -> None:
         """What becomes of which frames."""
         layout, scene = self.layout, context.scene
-        here = session.of(scene)
-        if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+        here = sessions.of(scene)
+        if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
             draw_text(layout, context, "The baked bodies play without this extension, too.", "INFO")
         elif here.cache is not None and not here.is_out_of_date(scene):
-            kinds = {obj.softpressure.kind for obj in session.objects(scene, "SOFT", "RIGID")}
+            kinds = {obj.softpressure.kind for obj in sessions.objects(scene, "SOFT", "RIGID")}
             made = _BAKED_TO["BOTH" if len(kinds) == 2 else next(iter(kinds), "SOFT")]
             size = max(1, round(status.bake_size(scene) / 1e6))
             draw_text(layout, context, f"Bake makes {made} of {status.cache_text(scene)}, {size} MB", "INFO")

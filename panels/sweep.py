@@ -4,8 +4,9 @@ from pathlib import Path
 
 import bpy
 
-from ..softpressure import case_process, sweep_properties
-from ..softpressure.blender_types import Context, Layout
+from ..softpressure.batch import case_process
+from ..softpressure.properties import sweep_properties
+from ..softpressure.scene_io.blender_types import Context, Layout
 from .layout import draw_text, in_both_places
 
 #: How many cases that failed are shown.

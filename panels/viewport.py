@@ -1,7 +1,8 @@
 """Panels of what is drawn in editors: curves in the Graph Editor, and the overlay in the 3D viewport."""
 
-from ..softpressure import curves, session
-from ..softpressure.blender_types import Context, Layout
+from ..softpressure.scene_io.blender_types import Context, Layout
+from ..softpressure.state import sessions
+from ..softpressure.viewport import curves
 from .layout import draw_text, in_both_places
 
 
@@ -28,7 +29,7 @@ class Curves:
         if screen is not None and not any(area.ui_type == "FCURVES" for area in screen.areas):
             layout.operator("softpressure.open_curves", icon="GRAPH")
         row = layout.row()
-        row.enabled = bool(session.of(context.scene).gauges)
+        row.enabled = bool(sessions.of(context.scene).gauges)
         row.operator("softpressure.export", text="Export CSV", icon="EXPORT").format = "CSV"
 
 

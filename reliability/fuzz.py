@@ -166,7 +166,7 @@ def simulate(case):
     import numpy as np
     from bpy_scene import fingerprint
 
-    session = importlib.import_module("softpressure_ext.softpressure.session")
+    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     session.forget_all()
     before, said = build(case), []
     _quietly(bpy.ops.softpressure.check, said)

@@ -193,7 +193,7 @@ def attack(count, seed, folder):
 
     kills = importlib.import_module("softpressure_ext.reliability.kills")
     store = importlib.import_module("softpressure_ext.core.kernel_store")
-    session = importlib.import_module("softpressure_ext.softpressure.session")
+    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     chance, folder = random.Random(seed), Path(folder).resolve()
     mark, wrong, tried = (
         str(folder / "mark"),

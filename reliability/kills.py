@@ -26,7 +26,7 @@ def make(folder):
     """A file with a ball that falls on a floor, its cache, and one without a cache; how long Simulate takes [s]."""
     import bpy
 
-    samples = importlib.import_module("softpressure_ext.softpressure.sample_parts")
+    samples = importlib.import_module("softpressure_ext.sample_blends.sample_parts")
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, FRAMES
@@ -51,8 +51,8 @@ def simulate(path):
     import bpy
 
     bpy.ops.wm.open_mainfile(filepath=path)
-    job = importlib.import_module("softpressure_ext.softpressure.simulate_job")
-    session = importlib.import_module("softpressure_ext.softpressure.session")
+    job = importlib.import_module("softpressure_ext.softpressure.simulation.simulate_job")
+    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     scene, told = bpy.context.scene, 0
     child.say("begin")
     for _ in job.simulate(scene):
@@ -116,7 +116,7 @@ def check(rounds):
     import bpy
     import numpy as np
 
-    session = importlib.import_module("softpressure_ext.softpressure.session")
+    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
 
     def opened(path):
         bpy.ops.wm.open_mainfile(filepath=path)

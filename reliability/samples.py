@@ -78,7 +78,7 @@ def jitter(scene, seed):
     """Move every body that is free to begin elsewhere by a random vector."""
     import numpy as np
 
-    session = importlib.import_module("softpressure_ext.softpressure.session")
+    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     chance = np.random.default_rng(seed)
     for obj in session.objects(scene, "SOFT", "RIGID"):
         if obj.parent is None and obj.animation_data is None and not obj.constraints:
@@ -98,7 +98,7 @@ def _watched(seed):
     """Simulate the file that is open."""
     import bpy
 
-    stepping = importlib.import_module("softpressure_ext.softpressure.stepping")
+    stepping = importlib.import_module("softpressure_ext.softpressure.simulation.stepping")
     scene = bpy.context.scene
     settings = scene.softpressure
     jitter(scene, seed)

@@ -30,9 +30,9 @@ def play(minutes):
     """Play a sample, poke its bodies and change a setting; frames, memory [MB] over time [s]."""
     import bpy
 
-    live = importlib.import_module("softpressure_ext.softpressure.live")
-    jobs = importlib.import_module("softpressure_ext.softpressure.jobs")
-    session = importlib.import_module("softpressure_ext.softpressure.session")
+    live = importlib.import_module("softpressure_ext.softpressure.simulation.interactive")
+    jobs = importlib.import_module("softpressure_ext.softpressure.state.jobs")
+    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     bpy.ops.wm.open_mainfile(filepath=str(ROOT / "sample_blends" / f"{SAMPLE}.blend"))
     scene = bpy.context.scene
     bodies = session.objects(scene, "SOFT")

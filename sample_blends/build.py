@@ -17,7 +17,7 @@ import softpressure_ext  # noqa: E402
 bpy.ops.wm.read_factory_settings(use_empty=True)
 softpressure_ext.register()
 
-from softpressure_ext.softpressure import samples  # noqa: E402
+from softpressure_ext.sample_blends import samples  # noqa: E402
 
 for name in samples.SAMPLES:
     samples.build(name)

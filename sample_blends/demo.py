@@ -35,7 +35,8 @@ def main(name: str) -> None:
     bpy.ops.extensions.package_install_files(
         filepath=str(package), repo="user_default", enable_on_install=True, overwrite=True
     )
-    from bl_ext.user_default.softpressure.softpressure import pictures, samples
+    from bl_ext.user_default.softpressure.sample_blends import samples
+    from bl_ext.user_default.softpressure.softpressure.batch import pictures
 
     timed("build the scene", lambda: samples.build(name))
     scene = bpy.context.scene

@@ -29,8 +29,9 @@ import bmesh  # noqa: E402
 import numpy as np  # noqa: E402
 import softpressure_ext  # noqa: E402
 from mathutils import Matrix  # noqa: E402
-from softpressure_ext.softpressure import materials, pictures  # noqa: E402
-from softpressure_ext.softpressure import sample_parts as parts  # noqa: E402
+from softpressure_ext.sample_blends import sample_parts as parts  # noqa: E402
+from softpressure_ext.softpressure.batch import pictures  # noqa: E402
+from softpressure_ext.softpressure.bodies import materials  # noqa: E402
 
 COLUMNS, WIDTH, HEIGHT = 3, 400, 300
 #: Frames in the time in which a body falls by half of its size.

@@ -12,7 +12,10 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core.compiler import CompilerError
-from . import jobs, loading, missing_frames, own_mesh, session, versions
+from .reports import missing_frames
+from .scene_io import own_mesh
+from .simulation import loading
+from .state import jobs, sessions, versions
 
 _log = logging.getLogger("softpressure")
 
@@ -29,7 +32,7 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
             if isinstance(error, CompilerError):
                 sentence = str(error)
             for scene in [item for item in arguments if isinstance(item, bpy.types.Scene)] or bpy.data.scenes:
-                session.of(scene).fail(sentence)
+                sessions.of(scene).fail(sentence)
             _log.debug(traceback.format_exc())
 
     return persistent(handler)
@@ -38,32 +41,32 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
 @_guarded
 def on_frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
     """Show a cached frame, or prepare the next one."""
-    if session.has_bodies(scene):
-        from . import simulation
+    if sessions.has_bodies(scene):
+        from .simulation import timeline
 
-        simulation.before_frame(scene)
+        timeline.before_frame(scene)
 
 
 @_guarded
 def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Simulate the next frame; correct what is shown by the current matrices."""
-    if session.has_bodies(scene):
-        from . import simulation
+    if sessions.has_bodies(scene):
+        from .simulation import timeline
 
-        simulation.after_frame(scene, depsgraph)
+        timeline.after_frame(scene, depsgraph)
 
 
 @_guarded
 def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
     """Anything may have been edited; sessions compare when they are asked."""
-    session.mark_all()
-    here = session.of(scene)
+    sessions.mark_all()
+    here = sessions.of(scene)
     if here.late:
-        from . import playback
+        from .cache import playback
 
         playback.catch_up(scene)
     if here.lost and bpy.context.scene == scene:
-        from . import playback
+        from .cache import playback
 
         here.lost.clear()
         playback.show_again(scene)
@@ -72,7 +75,7 @@ def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
 @_guarded
 def on_import_post(context: Any = None, *_: Any) -> None:
     """Objects came from another file, perhaps with scenes of theirs."""
-    session.mark_all()
+    sessions.mark_all()
     for item in getattr(context, "import_items", ()):
         if isinstance(item.id, bpy.types.Scene):
             versions.update(item.id)
@@ -87,11 +90,11 @@ def on_data_replaced(*_: Any) -> None:
 @_guarded
 def on_undo_post(scene: bpy.types.Scene, *_: Any) -> None:
     """Data-blocks were replaced: compare again, and show the present frame."""
-    session.mark_all()
-    session.forget_shown()
+    sessions.mark_all()
+    sessions.forget_shown()
     for other in bpy.data.scenes:
-        if session.has_bodies(other):
-            from . import playback
+        if sessions.has_bodies(other):
+            from .cache import playback
 
             playback.show_again(other)
 
@@ -99,12 +102,12 @@ def on_undo_post(scene: bpy.types.Scene, *_: Any) -> None:
 @_guarded
 def on_load_post(*_: Any) -> None:
     """Another file: read its caches."""
-    session.forget_all()
-    session.is_rendering = False
+    sessions.forget_all()
+    sessions.is_rendering = False
     for scene in bpy.data.scenes:
         versions.update(scene)
-        if session.has_bodies(scene):
-            from . import caches, playback
+        if sessions.has_bodies(scene):
+            from .cache import caches, playback
 
             caches.load(scene)
             playback.show_again(scene)
@@ -116,8 +119,8 @@ def on_save_pre(*_: Any) -> None:
     own_mesh.note_overrides()
     for scene in bpy.data.scenes:
         versions.stamp(scene)
-        if session.has_bodies(scene):
-            from . import packing
+        if sessions.has_bodies(scene):
+            from .cache import packing
 
             packing.pack(scene)
 
@@ -127,8 +130,8 @@ def on_save_post(path: str, *_: Any) -> None:
     """Write the caches beside the file, those of baked bodies too: a bake may be freed."""
     on_save_end()
     for scene in bpy.data.scenes:
-        if session.has_bodies(scene):
-            from . import disk
+        if sessions.has_bodies(scene):
+            from .cache import disk
 
             disk.save(scene, path)
 
@@ -137,8 +140,8 @@ def on_save_post(path: str, *_: Any) -> None:
 def on_save_end(*_: Any) -> None:
     """The file is written, or could not be: remove packed caches from memory."""
     for scene in bpy.data.scenes:
-        if session.has_bodies(scene):
-            from . import packing
+        if sessions.has_bodies(scene):
+            from .cache import packing
 
             packing.unload(scene)
 
@@ -155,8 +158,8 @@ def on_enable(*_: Any) -> None:
 @_guarded
 def on_render_init(scene: bpy.types.Scene, *_: Any) -> None:
     """From here on frames are only looked up."""
-    session.is_rendering = True
-    session.of(scene).missed_frame = None
+    sessions.is_rendering = True
+    sessions.of(scene).missed_frame = None
 
 
 @_guarded
@@ -174,7 +177,7 @@ def on_render_write(scene: bpy.types.Scene, *_: Any) -> None:
 @_guarded
 def on_render_end(*_: Any) -> None:
     """The viewport may simulate again."""
-    session.is_rendering = False
+    sessions.is_rendering = False
 
 
 HANDLERS = (

@@ -11,8 +11,8 @@ import bpy
 import numpy as np
 from guide import FOLDER, Pictures, Point, open_sample
 from PIL import Image
-from softpressure_ext.softpressure import sample_parts as parts
-from softpressure_ext.softpressure import session
+from softpressure_ext.sample_blends import sample_parts as parts
+from softpressure_ext.softpressure.state import sessions
 
 #: Of a frame beside others, and of a clip [pixels].
 PART, CLIP = (400, 225), (480, 270)
@@ -59,9 +59,9 @@ def dress(eye: Point, target: Point, lens: float) -> None:
     parts.set_stage(scene, eye, target, lens)
     light()
     for kind, colours, roughness in (("SOFT", SOFT, 0.35), ("RIGID", RIGID, 0.6), ("COLLIDER", (parts.SLATE,), 0.6)):
-        for number, obj in enumerate(session.objects(scene, kind)):
+        for number, obj in enumerate(sessions.objects(scene, kind)):
             paint(obj, colours[number % len(colours)], roughness)
-    for obj in session.objects(scene, "COLLIDER"):
+    for obj in sessions.objects(scene, "COLLIDER"):
         obj.hide_render = obj.dimensions.z < 1e-6  # the floor: the studio has one
     studio = parts.add_object("Studio", backdrop(eye, target), WALL, 0.9)
     studio.data.shade_smooth()

@@ -22,7 +22,7 @@ import bpy  # noqa: E402
 import softpressure_ext  # noqa: E402
 from softpressure_ext.core.parameters import BODIES, PARAMETERS, SCENE, SOFT, Parameter  # noqa: E402
 from softpressure_ext.core.parameters.methods import METHODS  # noqa: E402
-from softpressure_ext.softpressure.properties import BODY_TYPES, KINDS  # noqa: E402
+from softpressure_ext.softpressure.properties.object_properties import BODY_TYPES, KINDS  # noqa: E402
 
 DECLARED = {parameter.name: parameter for parameter in PARAMETERS}
 METHOD_NAMES = {method[0]: method[1] for method in METHODS}

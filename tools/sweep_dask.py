@@ -25,7 +25,7 @@ RETRIES = 3
 
 def case_process() -> ModuleType:
     """The module of the extension that runs a case; it is sent to the workers, which need not have it."""
-    path = Path(__file__).resolve().parent.parent / "softpressure" / "case_process.py"
+    path = Path(__file__).resolve().parent.parent / "softpressure" / "batch" / "case_process.py"
     spec = importlib.util.spec_from_file_location("softpressure_case_process", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -18,7 +18,8 @@ from bpy_scene import (
 )
 from softpressure_ext.core import parameters
 from softpressure_ext.core.model import GAS_CONSTANT
-from softpressure_ext.softpressure import actions, preparation
+from softpressure_ext.softpressure.scene_io import actions
+from softpressure_ext.softpressure.simulation import kernels
 
 #: Settings that can be animated, of which kind of body, with two values.
 KEYED = {
@@ -316,8 +317,8 @@ def test_kernels_for_crossing_are_prepared_if_a_rigid_body_may_be_released() -> 
     bpy.ops.softpressure.add_body(kind="RIGID")
     cube = bpy.context.object
     add_ball()
-    assert "CROSSED" not in preparation.parts_of(scene)
+    assert "CROSSED" not in kernels.parts_of(scene)
     key(cube, "is_active", (1, False), (5, True))
-    assert {"COUPLED", "CROSSED"} <= preparation.parts_of(scene)
+    assert {"COUPLED", "CROSSED"} <= kernels.parts_of(scene)
     bpy.data.objects.remove(bpy.data.objects["Ball"])
-    assert preparation.parts_of(scene) == {"RIGID"}  # impulses part them
+    assert kernels.parts_of(scene) == {"RIGID"}  # impulses part them

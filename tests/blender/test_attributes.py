@@ -10,8 +10,8 @@ from bpy_panels import drawn
 from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, select, this_session  # noqa: F401
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import scene as panels
-from softpressure_ext.softpressure import point_attributes
-from softpressure_ext.softpressure.point_attributes import FORCE, STRAIN
+from softpressure_ext.softpressure.scene_io import point_attributes
+from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN
 
 pytestmark = pytest.mark.usefixtures("falling")
 

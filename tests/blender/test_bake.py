@@ -22,8 +22,13 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.core.cache import FrameCache
-from softpressure_ext.softpressure import actions, beside, disk, handlers, jobs, mesh_io, session, simulate_job, status
-from softpressure_ext.softpressure import bake as baking
+from softpressure_ext.softpressure import handlers
+from softpressure_ext.softpressure.baking import bake as baking
+from softpressure_ext.softpressure.cache import disk
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.scene_io import actions, mesh_io
+from softpressure_ext.softpressure.simulation import simulate_job
+from softpressure_ext.softpressure.state import jobs, sessions, worker_thread
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -65,7 +70,7 @@ def test_stopping_half_way_keeps_the_frames(monkeypatch: pytest.MonkeyPatch) -> 
     job = simulate_job.simulate(scene)
     done, total, label = next(step for step in jobs.whole(job) if not step[2].startswith("Starting"))
     job.close()
-    beside.wait()
+    worker_thread.wait()
     last = this_session().cache.last_frame
     assert label == f"Frame {done} of {total}, 0 s left" and 2 <= done <= last < total == 10
     assert status.cache_text(scene) == f"frames 1–{last} of 10"
@@ -389,4 +394,4 @@ def test_rendering_an_opened_file_shows_its_cached_frames(tmp_path: Path) -> Non
     for number in (1, 2, 5):
         frame(number)
         np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
-    assert session.is_rendering
+    assert sessions.is_rendering

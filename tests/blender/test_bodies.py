@@ -19,7 +19,7 @@ from bpy_scene import (
     shown,
     this_session,
 )
-from softpressure_ext.softpressure import status
+from softpressure_ext.softpressure.reports import status
 
 TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
 OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]

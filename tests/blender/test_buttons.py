@@ -9,10 +9,12 @@ import button_states
 import pytest
 from bpy_panels import buttons
 from bpy_scene import empty_file, falling  # noqa: F401
+from softpressure_ext import panels
 from softpressure_ext.core import prepare
-from softpressure_ext.softpressure import addon, fixes, session
+from softpressure_ext.softpressure.bodies import fixes
+from softpressure_ext.softpressure.state import sessions
 
-PANELS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"]
+PANELS = [cls for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"]
 #: These ask for a file or need a window.
 _NOT_HERE = {"preset_add", "read_curves", "open_curves"}
 #: Whose `invoke` does more than `execute` without a window.
@@ -81,7 +83,7 @@ def test_each_button_does_its_work_or_says_why_not(
             console = capfd.readouterr().err  # there Blender tells of callbacks that raise
             if "Traceback" in console:
                 wrong.append(f"{name} {properties} {how} prints: {console}")
-            error = session.of(bpy.context.scene).error
+            error = sessions.of(bpy.context.scene).error
             if any(bad in error for bad in _BAD):
                 wrong.append(f"{name} {properties} {how} leaves: {error}")
     assert not wrong, "\n\n".join(wrong)

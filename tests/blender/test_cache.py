@@ -24,8 +24,11 @@ from bpy_scene import (
 )
 from softpressure_ext.operators.simulate import SOFTPRESSURE_OT_delete_cache
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_cache
-from softpressure_ext.softpressure import capture, disk, handlers, packing, status
-from softpressure_ext.softpressure.stepping import Stepper
+from softpressure_ext.softpressure import handlers
+from softpressure_ext.softpressure.cache import disk, packing
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.simulation import capture
+from softpressure_ext.softpressure.simulation.stepping import Stepper
 
 pytestmark = pytest.mark.usefixtures("falling")
 

@@ -201,7 +201,7 @@ def test_keyframed_pressure_reaches_the_solver_frame_by_frame_and_leaves_the_cac
 
 
 def curves(obj: Any) -> list[Any]:
-    from softpressure_ext.softpressure import actions
+    from softpressure_ext.softpressure.scene_io import actions
 
     return actions.curves(obj)
 

@@ -10,7 +10,9 @@ from bpy_panels import drawn
 from bpy_scene import add_ball, add_mesh, as_drawn, empty_file, problem_of, rest, select  # noqa: F401
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.panels.check import SOFTPRESSURE_PT_check
-from softpressure_ext.softpressure import fixes, flaws, mesh_io, session
+from softpressure_ext.softpressure.bodies import fixes, mesh_checks
+from softpressure_ext.softpressure.scene_io import mesh_io
+from softpressure_ext.softpressure.state import sessions
 
 
 def edit(obj: Any, change: Callable[[bmesh.types.BMesh], None]) -> None:
@@ -74,7 +76,7 @@ def test_a_refused_mesh_is_fixed_by_a_click_and_added(
     edit(ball, damage)
     with pytest.raises(RuntimeError, match=sentence):
         bpy.ops.softpressure.add_body(kind="SOFT")
-    assert flaws.fixes_for(ball) == (fix,)
+    assert mesh_checks.fixes_for(ball) == (fix,)
     assert "softpressure.fix" in drawn(SOFTPRESSURE_PT_body)
     assert bpy.ops.softpressure.fix(object_name="Ball", fix=fix) == {"FINISHED"}
     assert ball.softpressure.kind == "SOFT" and problem_of(ball) == ""
@@ -101,14 +103,14 @@ def test_a_modifier_that_closes_the_mesh_is_applied() -> None:
     plate.softpressure.simulation_mesh = "DRAWN"
     with pytest.raises(RuntimeError, match="modifier Thick follows the simulation"):
         bpy.ops.softpressure.add_body(kind="SOFT")
-    assert flaws.fixes_for(plate)[0] == "APPLY_MODIFIER"
+    assert mesh_checks.fixes_for(plate)[0] == "APPLY_MODIFIER"
     assert bpy.ops.softpressure.fix(object_name="Plate", fix="APPLY_MODIFIER") == {"FINISHED"}
     assert plate.softpressure.kind == "SOFT" and not plate.modifiers
 
 
 def check() -> list[Any]:
     assert bpy.ops.softpressure.check() == {"FINISHED"}
-    return session.of(bpy.context.scene).checked[1]
+    return sessions.of(bpy.context.scene).checked[1]
 
 
 @pytest.mark.smoke
@@ -175,10 +177,10 @@ def test_slivers_are_reported() -> None:
 def test_a_large_mesh_is_checked_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the window would stand still, deaf to Esc, for as long as a whole object takes."""
     ball = add_ball()
-    found: list[flaws.Flaw] = []
-    whole = [done for done, _, label in flaws.search(bpy.context.scene, found) if label == "Checking Ball"]
-    monkeypatch.setattr(flaws, "_AT_ONCE", len(ball.data.vertices) // 10)
-    slices = [done for done, _, label in flaws.search(bpy.context.scene, found) if label == "Checking Ball"]
+    found: list[mesh_checks.Flaw] = []
+    whole = [done for done, _, label in mesh_checks.search(bpy.context.scene, found) if label == "Checking Ball"]
+    monkeypatch.setattr(mesh_checks, "_AT_ONCE", len(ball.data.vertices) // 10)
+    slices = [done for done, _, label in mesh_checks.search(bpy.context.scene, found) if label == "Checking Ball"]
     assert len(slices) > len(whole) + 20 and slices == sorted(slices) and slices[-1] < 1.0
     assert found == []
 
@@ -208,20 +210,20 @@ def test_every_fix_has_a_button_and_says_what_it_does() -> None:
 def test_each_mesh_is_searched_for_fixes_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Panels ask as they draw, which they do after every change of anything."""
     looked = []
-    found_before = flaws._fixes_of_mesh
-    monkeypatch.setattr(flaws, "_fixes_of_mesh", lambda mesh: looked.append(mesh) or found_before(mesh))
+    found_before = mesh_checks._fixes_of_mesh
+    monkeypatch.setattr(mesh_checks, "_fixes_of_mesh", lambda mesh: looked.append(mesh) or found_before(mesh))
     ball = as_drawn(add_ball(kind=None))
     edit(ball, open_it)
     with pytest.raises(RuntimeError):
         bpy.ops.softpressure.add_body(kind="SOFT")
     for _ in range(3):
-        session.mark_all()
-        assert flaws.fixes_for(ball) == ("FILL_HOLES",)
+        sessions.mark_all()
+        assert mesh_checks.fixes_for(ball) == ("FILL_HOLES",)
         drawn(SOFTPRESSURE_PT_body)
     assert len(looked) == 1
     edit(ball, add_loose)
-    session.mark_all()
-    assert flaws.fixes_for(ball) == ("DELETE_LOOSE", "FILL_HOLES")
+    sessions.mark_all()
+    assert mesh_checks.fixes_for(ball) == ("DELETE_LOOSE", "FILL_HOLES")
     assert len(looked) == 2
 
 

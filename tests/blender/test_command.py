@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import pytest
 from bpy_scene import add_ball, empty_file, falling, rest, shown  # noqa: F401
-from softpressure_ext.softpressure import command
+from softpressure_ext.softpressure.batch import command
 
 pytestmark = pytest.mark.usefixtures("falling")
 

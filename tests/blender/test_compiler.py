@@ -11,7 +11,8 @@ import bpy
 import pytest
 from bpy_scene import add_ball, empty_file  # noqa: F401
 from softpressure_ext.core import prepare
-from softpressure_ext.softpressure import handlers, loading
+from softpressure_ext.softpressure import handlers
+from softpressure_ext.softpressure.simulation import loading
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Adds a body, simulates and plays without numba, then with it; in a process of its own, as numba stays loaded.

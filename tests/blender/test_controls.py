@@ -8,11 +8,12 @@ import button_states
 import pytest
 from bpy_panels import drawn, locked
 from bpy_scene import add_ball, empty_file, falling, select  # noqa: F401
+from softpressure_ext import panels
 from softpressure_ext.panels import controls, scene
-from softpressure_ext.softpressure import addon, run_state
+from softpressure_ext.softpressure.reports import run_state
 
 pytestmark = pytest.mark.usefixtures("falling")
-PANELS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"]
+PANELS = [cls for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"]
 
 
 def test_the_controls_are_the_first_panel_of_the_tab_and_cannot_be_closed() -> None:
@@ -101,7 +102,7 @@ def test_start_and_end_take_input_and_are_not_dim() -> None:
 
 def test_in_properties_the_controls_are_above_the_body_s_rows() -> None:
     add_ball()
-    panel: Any = next(cls for cls in addon.CLASSES if cls.__name__ == "SOFTPRESSURE_PT_physics_body")
+    panel: Any = next(cls for cls in panels.CLASSES if cls.__name__ == "SOFTPRESSURE_PT_physics_body")
     stand_in = SimpleNamespace(draw=panel.draw, bl_space_type="PROPERTIES")
     found = drawn(stand_in)
     assert found[:3] == ["softpressure.simulate", "softpressure.live_play", "softpressure.bake"]

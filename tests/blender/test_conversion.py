@@ -3,7 +3,7 @@
 import bpy
 import pytest
 from bpy_scene import add_ball, add_mesh, empty_file  # noqa: F401
-from softpressure_ext.softpressure import quantities
+from softpressure_ext.softpressure.reports import quantities
 
 
 def add_square(**settings):

@@ -18,7 +18,8 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.panels.bodies import SOFTPRESSURE_UL_bodies
-from softpressure_ext.softpressure import mesh_io, status
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.scene_io import mesh_io
 
 
 def copy() -> Any:

@@ -11,8 +11,9 @@ from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, frame, this_session  # noqa: F401
 from softpressure_ext.core import Finding, PairReport, Reason
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_diagnostics
-from softpressure_ext.softpressure import command, diagnosis
-from softpressure_ext.softpressure.trace import COLUMNS
+from softpressure_ext.softpressure.batch import command
+from softpressure_ext.softpressure.reports import diagnosis
+from softpressure_ext.softpressure.reports.trace import COLUMNS
 
 
 def add_crossing_balls() -> tuple[Any, Any]:

@@ -13,7 +13,10 @@ import softpressure_ext
 from bpy_panels import drawn
 from bpy_scene import FallingWorld, add_ball, empty_file, falling, play, this_session, told  # noqa: F401
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import disk, fingerprint, handlers, status, versions
+from softpressure_ext.softpressure import handlers
+from softpressure_ext.softpressure.cache import disk
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.state import input_digest, versions
 
 SOLVER = "EXPLICIT"
 
@@ -178,9 +181,9 @@ def test_settings_date_a_cache_with_methods_that_read_them() -> None:
         for method in (SOLVER, "XPBD", "RK4", "IMPLICIT_KANG"):
             settings().solver = method
             setattr(settings(), name, low)
-            before = fingerprint.of_inputs(scene)
+            before = input_digest.of_inputs(scene)
             setattr(settings(), name, high)
-            assert (fingerprint.of_inputs(scene) != before) == (method in methods), (name, method)
+            assert (input_digest.of_inputs(scene) != before) == (method in methods), (name, method)
             is_shown = name in drawn(scene_panels.SOFTPRESSURE_PT_simulation) + drawn(
                 scene_panels.SOFTPRESSURE_PT_method
             )

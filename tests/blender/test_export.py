@@ -13,9 +13,13 @@ from bpy_panels import buttons, drawn
 from bpy_scene import add_ball, empty_file, falling, fingerprint, frame, rest, select, shown, this_session  # noqa: F401
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import export as panels
-from softpressure_ext.softpressure import actions, beside, command, session, status, thinning
-from softpressure_ext.softpressure import bake as baking
-from softpressure_ext.softpressure import export as exporting
+from softpressure_ext.softpressure.baking import bake as baking
+from softpressure_ext.softpressure.baking import thinning
+from softpressure_ext.softpressure.batch import command
+from softpressure_ext.softpressure.exporting import export as exporting
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.scene_io import actions
+from softpressure_ext.softpressure.state import sessions, worker_thread
 
 pytestmark = pytest.mark.usefixtures("falling")
 FRAMES = range(1, 11)
@@ -275,7 +279,7 @@ def test_an_aborted_relative_bake_leaves_nothing_behind() -> None:
     while not balls[0].softpressure.own_motion:  # the first is done
         next(job)
     job.close()
-    beside.wait()
+    worker_thread.wait()
     assert [fingerprint(ball) for ball in balls] == before and len(bpy.data.actions) == actions_before
     assert not any(ball.softpressure.is_baked for ball in balls)
 
@@ -344,7 +348,7 @@ def test_a_failing_exporter_leaves_the_scene_as_it_was(tmp_path: Path, monkeypat
     with pytest.raises(RuntimeError, match="keyword"):
         export(tmp_path / "out.glb")
     assert fingerprint(ball) == before and bpy.context.scene.frame_current == 4
-    assert not ball.softpressure.is_baked and not session.is_rendering
+    assert not ball.softpressure.is_baked and not sessions.is_rendering
 
 
 def greyed() -> set[str]:

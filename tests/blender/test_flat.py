@@ -10,7 +10,8 @@ from bpy_panels import drawn
 from bpy_scene import FallingWorld, empty_file, falling, frame, play, problem_of, shown, this_session  # noqa: F401
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import capture, status
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.simulation import capture
 
 
 def add_outline(flat: Any, faces: Any = (), *, kind: str = "SOFT", edges: Any = None, **settings: Any) -> Any:
@@ -186,9 +187,9 @@ def test_pins_follow_the_animation_within_the_plane() -> None:
 
 def reports(kind: str = "SOFT") -> list[str]:
     """What adding the selected objects says."""
-    from softpressure_ext.softpressure import bodies
+    from softpressure_ext.softpressure.bodies import setup
 
-    notes, refusals = bodies.add_all(bpy.context.scene, bpy.context.selected_objects, kind)
+    notes, refusals = setup.add_all(bpy.context.scene, bpy.context.selected_objects, kind)
     assert not refusals
     return notes
 

@@ -7,7 +7,8 @@ from bpy_panels import drawn, locked
 from bpy_scene import add_ball, empty_file, falling, play, this_session  # noqa: F401
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_fluid
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_fluids
-from softpressure_ext.softpressure import fingerprint, session, taking_part
+from softpressure_ext.softpressure.bodies import validation
+from softpressure_ext.softpressure.state import input_digest, sessions
 
 INSIDE = {"gas_hold": "VOLUME", "gas_exponent": 1.4, "inflation_time": 2.0, "fill_density": 1000.0, "fill_share": 0.5}
 FLOW = ("pump_rate", "leak_diameter")
@@ -38,18 +39,18 @@ def test_settings_are_in_panels_of_their_own_and_reach_the_model() -> None:
 
 def test_each_setting_dates_the_cache_and_the_defaults_do_not() -> None:
     ball, scene = add_ball(), bpy.context.scene
-    digests = [fingerprint.of_inputs(scene)]
+    digests = [input_digest.of_inputs(scene)]
     for settings, values in ((ball.softpressure, INSIDE), (scene.softpressure, AROUND)):
         for name, value in values.items():
             before = getattr(settings, name)
             setattr(settings, name, value)
-            digests.append(fingerprint.of_inputs(scene))
+            digests.append(input_digest.of_inputs(scene))
             setattr(settings, name, before)
     assert len(set(digests)) == 1 + len(INSIDE) + len(AROUND)
     scene.softpressure.air_density = 1.0
-    air = fingerprint.of_inputs(scene)
+    air = input_digest.of_inputs(scene)
     scene.softpressure.air_density, scene.softpressure.liquid_density = 0.0, 1.0
-    assert fingerprint.of_inputs(scene) != air
+    assert input_digest.of_inputs(scene) != air
 
 
 def test_a_baked_body_is_locked_and_a_solid_has_no_such_panel() -> None:
@@ -68,7 +69,7 @@ def test_weights_of_the_pressure_group_reach_the_model_and_date_the_cache() -> N
     group.add([7], 0.25, "REPLACE")
     before = this_session().inputs(bpy.context.scene)
     ball.softpressure.pressure_group = "Press"
-    session.mark_all()
+    sessions.mark_all()
     chosen = this_session().inputs(bpy.context.scene)
     assert chosen != before
     play(1, 2)
@@ -78,7 +79,7 @@ def test_weights_of_the_pressure_group_reach_the_model_and_date_the_cache() -> N
     assert {vertex: weights[vertex] for vertex in np.flatnonzero(weights)} == {0: 1.0, 5: 1.0, 7: 0.25}
     group.add([7], 0.5, "REPLACE")
     bpy.context.view_layer.update()
-    session.mark_all()
+    sessions.mark_all()
     assert this_session().inputs(bpy.context.scene) != chosen
     ball.softpressure.body_type = "SOLID"
     play(1, 2)
@@ -88,7 +89,7 @@ def test_weights_of_the_pressure_group_reach_the_model_and_date_the_cache() -> N
 def test_a_pressure_group_that_is_not_there_is_told() -> None:
     ball = add_ball()
     ball.softpressure.pressure_group = "Seam"
-    (sentence,) = taking_part.problems(bpy.context.scene).values()
+    (sentence,) = validation.problems(bpy.context.scene).values()
     assert "no vertex group Seam. Choose an existing pressure group" in sentence
 
 
@@ -102,11 +103,11 @@ def test_the_level_is_keyed_and_its_keys_date_the_cache() -> None:
     settings.keyframe_insert("liquid_level", frame=1)
     settings.liquid_level = 50.0
     settings.keyframe_insert("liquid_level", frame=3)
-    before = fingerprint.of_inputs(scene)
+    before = input_digest.of_inputs(scene)
     play(1, 4)
     assert not this_session().error
     assert [given.liquid_level for given in this_session().world.given] == [0.0, 25.0, 25.0]  # half a metre per unit
-    assert fingerprint.of_inputs(scene) == before  # whatever the present frame is
+    assert input_digest.of_inputs(scene) == before  # whatever the present frame is
     settings.liquid_level = 40.0
     settings.keyframe_insert("liquid_level", frame=3)
-    assert fingerprint.of_inputs(scene) != before
+    assert input_digest.of_inputs(scene) != before

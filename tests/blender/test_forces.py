@@ -21,7 +21,7 @@ from bpy_scene import (
     told,
 )
 from softpressure_ext.panels import forces
-from softpressure_ext.softpressure import fingerprint
+from softpressure_ext.softpressure.state import input_digest
 
 
 def add_field(kind: str = "WIND", location: Any = (0, 0, 0), rotation: Any = (0, 0, 0), **settings: Any) -> Any:
@@ -36,7 +36,7 @@ def add_field(kind: str = "WIND", location: Any = (0, 0, 0), rotation: Any = (0,
 
 def inputs() -> str:
     bpy.context.view_layer.update()
-    return fingerprint.of_inputs(bpy.context.scene)
+    return input_digest.of_inputs(bpy.context.scene)
 
 
 def given() -> Any:

@@ -7,12 +7,16 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+import softpressure_ext
 from bpy_panels import drawn
 from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, play, select, this_session  # noqa: F401
 from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_curves
-from softpressure_ext.softpressure import addon, command, curves, gauges, status
-from softpressure_ext.softpressure.gauges import CHANGE, COLUMNS, ENERGY, FORCE, PRESSURE, STEPS, VOLUME
-from softpressure_ext.softpressure.trace import COLUMNS as HEADINGS
+from softpressure_ext.softpressure.batch import command
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.reports.trace import COLUMNS as HEADINGS
+from softpressure_ext.softpressure.state import measurements
+from softpressure_ext.softpressure.state.measurements import CHANGE, COLUMNS, ENERGY, FORCE, PRESSURE, STEPS, VOLUME
+from softpressure_ext.softpressure.viewport import curves
 
 G = 9.81
 
@@ -72,27 +76,27 @@ def test_a_body_at_rest_is_pressed_by_its_weight() -> None:
 
 def test_columns_of_an_earlier_or_later_version_are_found_by_their_headings() -> None:
     table = {number: np.arange(2.0 * len(COLUMNS)).reshape(2, -1) + number for number in (1, 2)}
-    arrays = gauges.to_arrays(table)
-    np.testing.assert_array_equal(gauges.from_arrays(arrays, 2)[2], table[2])
+    arrays = measurements.to_arrays(table)
+    np.testing.assert_array_equal(measurements.from_arrays(arrays, 2)[2], table[2])
     kept = [STEPS, VOLUME]
     other = {
         "gauges.headings": np.array([*arrays["gauges.headings"][kept], "a column of another version"]),
         "gauges.frames": arrays["gauges.frames"],
         "gauges.rows": np.concatenate([arrays["gauges.rows"][:, :, kept], np.ones((2, 2, 1))], axis=2),
     }
-    found = gauges.from_arrays(other, 2)
+    found = measurements.from_arrays(other, 2)
     np.testing.assert_array_equal(found[1][:, kept], table[1][:, kept])
     assert np.isnan(np.delete(found[1], kept, axis=1)).all()
 
 
 @pytest.mark.parametrize("damage", ["gauges.rows", "gauges.frames", "gauges.headings"])
 def test_arrays_that_do_not_fit_are_no_table(damage: str) -> None:
-    arrays = gauges.to_arrays({1: np.zeros((2, len(COLUMNS)))})
-    assert gauges.from_arrays(arrays, 3) == {}
+    arrays = measurements.to_arrays({1: np.zeros((2, len(COLUMNS)))})
+    assert measurements.from_arrays(arrays, 3) == {}
     for wrong in (np.array("x"), np.zeros((1, 2)), np.zeros(7, complex)):
-        assert gauges.from_arrays(arrays | {damage: wrong}, 2) == {}
+        assert measurements.from_arrays(arrays | {damage: wrong}, 2) == {}
     del arrays[damage]
-    assert gauges.from_arrays(arrays, 2) == {}
+    assert measurements.from_arrays(arrays, 2) == {}
 
 
 def test_they_survive_the_file_and_go_on(tmp_path: Path, falling: Any) -> None:  # noqa: F811
@@ -136,7 +140,7 @@ def test_an_old_cache_shows_no_curves_and_says_so(falling: Any, tmp_path: Path) 
     this_session().gauges = {}
     scene.softpressure.show_curves = True
     assert curves.of_body(scene, ball) == [] and not this_session().is_out_of_date(scene)
-    assert curves.note(scene, ball) == f"Ball: {gauges.NOT_RECORDED}"
+    assert curves.note(scene, ball) == f"Ball: {measurements.NOT_RECORDED}"
     assert "recorded with these frames" in " ".join(drawn(SOFTPRESSURE_PT_curves))
     with pytest.raises(RuntimeError, match="Scene: no curves are recorded"):
         bpy.ops.softpressure.export(filepath=str(tmp_path / "out.csv"))
@@ -178,11 +182,11 @@ def test_the_command_line_writes_the_same_file(tmp_path: Path) -> None:
 def test_handlers_and_keys_go_with_the_extension() -> None:
     scene = bpy.context.scene
     scene.softpressure.show_curves = True
-    addon.unregister()
+    softpressure_ext.unregister()
     try:
         assert curves._handle is None and not curves._keymaps
     finally:
-        addon.register()
+        softpressure_ext.register()
     assert curves._handle is not None
 
 

@@ -9,11 +9,12 @@ import guide
 import pytest
 from bpy_panels import labels
 from bpy_scene import empty_file  # noqa: F401
+from softpressure_ext import panels
 from softpressure_ext.panels.layout import CATEGORY
-from softpressure_ext.softpressure import addon, materials
+from softpressure_ext.softpressure.bodies import materials
 
-SIDEBAR = [cls for cls in addon.CLASSES if getattr(cls, "bl_category", "") == CATEGORY]
-PRESETS = {Path(path).stem.replace("_", " ") for path in Path(addon.__file__).parent.glob("presets/*/*.py")}
+SIDEBAR = [cls for cls in panels.CLASSES if getattr(cls, "bl_category", "") == CATEGORY]
+PRESETS = {Path(path).stem.replace("_", " ") for path in Path(materials.__file__).parent.glob("presets/*/*.py")}
 
 
 def read_labels() -> set[str]:

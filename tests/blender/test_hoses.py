@@ -9,7 +9,9 @@ import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, falling, frame, select, this_session  # noqa: F401
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import hose_problems, hoses, status
+from softpressure_ext.softpressure.bodies import hose_problems
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.scene_io import hoses
 
 
 def linked() -> tuple[Any, Any, Any]:

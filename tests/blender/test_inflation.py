@@ -10,7 +10,8 @@ from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, frame, play, rest, shown, this_session  # noqa: F401
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_simulation
-from softpressure_ext.softpressure import status, versions
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.state import versions
 
 UNKNOWN = "Puffs out: not yet known"
 

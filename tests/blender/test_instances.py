@@ -8,7 +8,8 @@ import pytest
 from bpy_panels import buttons, drawn
 from bpy_scene import add_ball, empty_file, falling, frame, play, problem_of, select, state_text, this_session  # noqa: F401
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import flaws, overlay
+from softpressure_ext.softpressure.bodies import mesh_checks
+from softpressure_ext.softpressure.viewport import overlay
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -57,7 +58,7 @@ def test_a_collection_instance_collides_with_all_its_meshes_where_they_are_seen(
     np.testing.assert_allclose(found.positions.max(axis=0), [15, 1, 1])
     a, b, c = (found.positions[found.triangles[:, corner]] for corner in range(3))
     assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0 == pytest.approx(16.0)  # its faces look outwards
-    assert flaws.of_scene(bpy.context.scene) == [] and list(overlay.shapes(
+    assert mesh_checks.of_scene(bpy.context.scene) == [] and list(overlay.shapes(
         bpy.context.scene, bpy.context.evaluated_depsgraph_get(), "COLLIDER")) == []  # fmt: skip
     with pytest.raises(RuntimeError, match="only meshes can be bodies"):
         select(instance)

@@ -22,7 +22,10 @@ from bpy_scene import (
 )
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import controls as controls_panel
-from softpressure_ext.softpressure import beside, disk, handlers, jobs, session, simulate_job, simulation
+from softpressure_ext.softpressure import handlers
+from softpressure_ext.softpressure.cache import disk
+from softpressure_ext.softpressure.simulation import simulate_job, timeline
+from softpressure_ext.softpressure.state import jobs, sessions, worker_thread
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -186,7 +189,7 @@ def test_a_changed_input_stops_it_with_a_sentence(slow: Callable[[float], None])
     with pytest.raises(jobs.Interrupted, match=r"Scene: stopped at frame \d+, as a body or a setting was changed"):
         go_on(job)
     assert job.is_over and 4 <= last_frame() < 10
-    beside.wait()
+    worker_thread.wait()
     assert not this_session().error and this_session().is_out_of_date(bpy.context.scene)
     ball.softpressure.mass = 1.0  # it was a mistake: nothing is lost
     go_on(begin())
@@ -220,7 +223,7 @@ def test_operations_that_replace_data_end_it_first(slow: Callable[[float], None]
     else:
         bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "ball.blend"))
     assert job.is_over and jobs.current() is None
-    beside.wait()
+    worker_thread.wait()
     assert not this_session().is_filling and this_session().stepper is None
 
 
@@ -256,15 +259,15 @@ def test_nothing_is_evaluated_while_a_frame_is_rendered_or_a_body_is_edited(
     go_on(job, 3)
     for hold_up in ("rendering", "editing"):
         if hold_up == "rendering":
-            session.is_rendering = True
+            sessions.is_rendering = True
         else:
-            monkeypatch.setattr(session, "waits_for", lambda _: "Ball: is in Edit Mode.")
+            monkeypatch.setattr(sessions, "waits_for", lambda _: "Ball: is in Edit Mode.")
         ahead = len(read)
         for _ in range(20):
             job.advance()
             time.sleep(0.005)
         assert len(read) == ahead < 9 and not job.is_over
-        session.is_rendering = False
+        sessions.is_rendering = False
     monkeypatch.undo()
     go_on(job)
     assert last_frame() == 10
@@ -312,9 +315,9 @@ def test_a_timeline_leaves_frames_that_take_long_to_simulate(
     play(1, 3)
     slow(0.06)
     play(4, 5)
-    monkeypatch.setattr(simulation, "_SLOWEST", 0.05)
-    assert not simulation.is_too_slow(this_session())  # without a window nobody waits
-    monkeypatch.setattr(simulation, "is_too_slow", lambda here: here.seconds[-1] > simulation._SLOWEST)
+    monkeypatch.setattr(timeline, "_SLOWEST", 0.05)
+    assert not timeline.is_too_slow(this_session())  # without a window nobody waits
+    monkeypatch.setattr(timeline, "is_too_slow", lambda here: here.seconds[-1] > timeline._SLOWEST)
     play(6, 8)
     assert last_frame() == 5
     assert "press Simulate" in told()

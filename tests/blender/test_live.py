@@ -25,7 +25,11 @@ from bpy_scene import (
 )
 from softpressure_ext.core import SoftPressureError
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import beside, gauges, jobs, live, mesh_io, overlay, run_state, session
+from softpressure_ext.softpressure.reports import run_state
+from softpressure_ext.softpressure.scene_io import mesh_io
+from softpressure_ext.softpressure.simulation import interactive
+from softpressure_ext.softpressure.state import jobs, measurements, sessions, worker_thread
+from softpressure_ext.softpressure.viewport import overlay
 
 
 @pytest.fixture
@@ -38,9 +42,9 @@ def begin() -> Iterator[Any]:
     """Begins live play of the scene; ended with the test."""
     made = []
 
-    def start() -> live.Live:
-        made.append(live.Live(bpy.context.scene))
-        run(made[-1].begin(beside.at_once))
+    def start() -> interactive.Live:
+        made.append(interactive.Live(bpy.context.scene))
+        run(made[-1].begin(worker_thread.at_once))
         return made[-1]
 
     yield start
@@ -53,7 +57,7 @@ def run(work: Any) -> None:
         pass
 
 
-def go_on(playing: live.Live, count: int = 1) -> None:
+def go_on(playing: interactive.Live, count: int = 1) -> None:
     """Play frames."""
     for _ in range(count):
         run(playing.step())
@@ -97,7 +101,7 @@ def test_the_mouse_may_grab_poke_and_let_go_while_a_frame_is_stepped(begin: Any,
         playing.release,
         lambda: playing.poke((0, -10, 5), (0, 1, 0)),
     ):
-        work = playing.step(beside.run)
+        work = playing.step(worker_thread.run)
         next(work, None)  # a quick frame is done by then
         act()
         run(work)
@@ -109,7 +113,7 @@ def test_the_mouse_may_grab_poke_and_let_go_while_a_frame_is_stepped(begin: Any,
 def test_a_throw_in_slow_play_is_as_fast_as_the_hand(begin: Any, weightless: None, monkeypatch: Any) -> None:
     """At a tenth of real time a hand that moves at 1 m/s throws a body at about 1 m/s, not at 10."""
     now = [100.0]
-    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(interactive.time, "monotonic", lambda: now[0])
     speeds = {}
     for slower in (1.0, 10.0):
         add_ball(f"Ball {slower:g}", location=(0, 0, 5))
@@ -119,8 +123,8 @@ def test_a_throw_in_slow_play_is_as_fast_as_the_hand(begin: Any, weightless: Non
         place, frames = np.array(grabbed), 0
         while place[0] < grabbed[0] + 1.0:
             for _ in range(4):  # moves of the mouse within a frame
-                now[0] += slower / live.RATE / 4
-                place[0] += slower / live.RATE / 4  # 1 m/s for the person
+                now[0] += slower / interactive.RATE / 4
+                place[0] += slower / interactive.RATE / 4  # 1 m/s for the person
                 playing.drag(place)
             go_on(playing)
             frames += 1
@@ -154,7 +158,7 @@ def test_a_rigid_body_is_grabbed_and_poked_as_well(begin: Any, weightless: None)
     centre = np.array(box.matrix_world)[:3, 3]
     assert playing.poke(centre - (10, 0, 0), (2, 0, 0))
     go_on(playing)
-    np.testing.assert_allclose(playing.world.rigid_velocity(0)[0] - before, (live._POKE_SPEED, 0, 0), atol=0.02)
+    np.testing.assert_allclose(playing.world.rigid_velocity(0)[0] - before, (interactive._POKE_SPEED, 0, 0), atol=0.02)
 
 
 @pytest.mark.usefixtures("falling")
@@ -211,7 +215,7 @@ def test_the_overlay_shows_what_is_played_not_the_cache(begin: Any) -> None:
         scene.softpressure.overlay_colour = mode
         return overlay.values_of(scene, ball, overlay.shape_of(ball, bpy.context.evaluated_depsgraph_get()))
 
-    this_session().gauges[8][0, gauges.PRESSURE] = 77.0
+    this_session().gauges[8][0, measurements.PRESSURE] = 77.0
     cached = values("FORCE"), values("PRESSURE")
     count = np.arange(len(ball.data.vertices))
     playing = begin()
@@ -234,7 +238,7 @@ def test_another_mass_makes_a_model_that_keeps_positions_and_velocities(begin: A
     go_on(playing, 5)
     old, state = playing.world, playing.world.save()
     ball.softpressure.mass = box.softpressure.mass = 3.0
-    run(playing._follow(beside.at_once))
+    run(playing._follow(worker_thread.at_once))
     assert playing.world is not old and playing.world.model.body_mass.tolist()[:2] == [3.0, 3.0]
     kept = playing.world.save()
     np.testing.assert_array_equal(kept.positions, state.positions)
@@ -251,7 +255,7 @@ def test_other_cells_keep_place_turn_and_speed(begin: Any, weightless: None) -> 
     go_on(playing, 30)
     before = shown(ball)
     ball.softpressure.cell_size = 0.25
-    run(playing._follow(beside.at_once))
+    run(playing._follow(worker_thread.at_once))
     np.testing.assert_allclose(playing.world.positions(0), before, atol=0.01)
     np.testing.assert_allclose(momentum(playing.world), (ball.softpressure.mass, 0, 0), atol=1e-3)
 
@@ -276,10 +280,10 @@ def test_edit_mode_and_renders_end_it_with_a_sentence(begin: Any) -> None:
     before = fingerprint(ball)
     playing = begin()
     go_on(playing, 3)
-    session.is_rendering = True
+    sessions.is_rendering = True
     with pytest.raises(jobs.Interrupted, match="a render has begun"):
         go_on(playing)
-    session.is_rendering = False
+    sessions.is_rendering = False
     bpy.ops.object.mode_set(mode="EDIT")
     with pytest.raises(jobs.Interrupted, match="Ball: is in Edit Mode"):
         go_on(playing)
@@ -293,7 +297,7 @@ def test_edit_mode_and_renders_end_it_with_a_sentence(begin: Any) -> None:
 @pytest.mark.usefixtures("falling")
 def test_undo_and_another_job_end_it() -> None:
     ball = add_ball()
-    job = jobs.Job(live.Live(bpy.context.scene).play())
+    job = jobs.Job(interactive.Live(bpy.context.scene).play())
     while this_session().live is None:
         job.advance()
     assert this_session().is_filling and not job.is_over
@@ -301,7 +305,7 @@ def test_undo_and_another_job_end_it() -> None:
     assert not row  # Stop instead
     bpy.app.handlers.undo_pre[0](bpy.context.scene)
     assert job.is_over and this_session().live is None and height(ball) == pytest.approx(5.0)
-    beside.wait()
+    worker_thread.wait()
 
 
 @pytest.mark.usefixtures("falling")
@@ -331,7 +335,7 @@ def test_a_pose_is_kept_as_a_shape_key_that_does_not_hinder_the_body() -> None:
     for count in (1, 2):
         assert bpy.ops.softpressure.live_play(frames=10, keep="SHAPE_KEY") == {"FINISHED"}
         assert len(ball.data.shape_keys.key_blocks) == 2 + count
-    fallen = 9.81 * 10 * 11 / 2 / live.RATE**2
+    fallen = 9.81 * 10 * 11 / 2 / interactive.RATE**2
     for name in ("SP Pose", "SP Pose.001"):
         key = ball.data.shape_keys.key_blocks[name]
         assert key.value == 0.0
@@ -355,7 +359,7 @@ def test_a_pose_is_kept_as_the_new_start() -> None:
     frame(1)
     assert bpy.ops.softpressure.live_play(frames=10, keep="START") == {"FINISHED"}
     bpy.context.view_layer.update()
-    fallen = 9.81 * 10 * 11 / 2 / live.RATE**2
+    fallen = 9.81 * 10 * 11 / 2 / interactive.RATE**2
     assert rest(ball)[:, 2].mean() == pytest.approx(5.0 - fallen, abs=1e-3)
     assert box.matrix_world[2][3] == pytest.approx(5.0 - fallen, abs=1e-3)
     assert rest(turned)[:, 2].mean() == pytest.approx(5.0, abs=1e-3)
@@ -395,7 +399,7 @@ def test_a_bake_leaves_kept_poses(target: str) -> None:
 @pytest.mark.usefixtures("falling")
 def test_live_says_why_nothing_moves_yet_before_it_reads_the_bodies() -> None:
     ball = add_ball()
-    playing = live.Live(bpy.context.scene)
+    playing = interactive.Live(bpy.context.scene)
     job = jobs.Job(playing.play())
     try:
         while not job.progress[2]:

@@ -13,7 +13,9 @@ from bpy_scene import (
 )
 from softpressure_ext.core import ParameterError
 from softpressure_ext.operators import live as operator
-from softpressure_ext.softpressure import beside, jobs, live, live_acts, overlay
+from softpressure_ext.softpressure.simulation import interactive, interactive_actions
+from softpressure_ext.softpressure.state import jobs, worker_thread
+from softpressure_ext.softpressure.viewport import overlay
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +78,7 @@ def test_a_script_learns_how_many_frames_per_second_there_were() -> None:
     assert bpy.ops.softpressure.live_play(frames=20) == {"FINISHED"}
     rate = bpy.context.scene.softpressure.live_rate
     assert 0.1 < rate < 1e5
-    playing = live.Live(bpy.context.scene)
+    playing = interactive.Live(bpy.context.scene)
     playing.frame = 20
     assert operator._done_text(playing, rate) == f"Played 20 frames live, {rate:.3g} per second"
 
@@ -102,27 +104,27 @@ def test_what_is_no_act_is_said_with_a_remedy(acts: str, sentence: str) -> None:
 
 
 def test_acts_are_sorted_and_names_may_have_spaces() -> None:
-    acts = live_acts.parse("30 release; 10 grab 'Soft ball' 1 2 3; 20 move 0 0 1e1")
+    acts = interactive_actions.parse("30 release; 10 grab 'Soft ball' 1 2 3; 20 move 0 0 1e1")
     assert [(act.frame, act.what, act.name, act.values) for act in acts] == [
         (10, "grab", "Soft ball", (1.0, 2.0, 3.0)), (20, "move", "", (0.0, 0.0, 10.0)), (30, "release", "", ()),
     ]  # fmt: skip
     with pytest.raises(ParameterError):
-        live_acts.parse("10")
+        interactive_actions.parse("10")
 
 
 def test_keys_change_the_pressure_of_what_is_held_else_active_else_of_all() -> None:
     one, other = add_ball(gauge_pressure=1000.0), add_ball("Other", (3, 0, 5), gas_by="AMOUNT", gas_amount=50.0)
     empty, box = add_ball("Empty", (6, 0, 5), gauge_pressure=0.0), add_ball("Box", (9, 0, 5), "RIGID")
-    playing = live.Live(bpy.context.scene)
-    run(playing.begin(beside.at_once))
+    playing = interactive.Live(bpy.context.scene)
+    run(playing.begin(worker_thread.at_once))
     try:
-        assert set(live_acts.pumped(playing, box)) == {one, other, empty}
-        assert live_acts.pumped(playing, other) == [other]
+        assert set(interactive_actions.pumped(playing, box)) == {one, other, empty}
+        assert interactive_actions.pumped(playing, other) == [other]
         playing.grab_body("Ball", (0, 0, 5))
-        assert live_acts.pumped(playing, other) == [one]
-        told = live_acts.pump([one, other, empty, box], 1.1)
+        assert interactive_actions.pumped(playing, other) == [one]
+        told = interactive_actions.pump([one, other, empty, box], 1.1)
         assert told == "Ball: 1,100 Pa, Other: 55 mol, Empty: 10 Pa"
-        live_acts.pump([one, other], 1.0 / 1.1)
+        interactive_actions.pump([one, other], 1.0 / 1.1)
         assert one.softpressure.gauge_pressure == pytest.approx(1000.0)
         assert other.softpressure.gas_amount == pytest.approx(50.0)
     finally:
@@ -137,8 +139,8 @@ def test_the_overlay_shows_particles_in_live_play_and_at_the_last_frame() -> Non
     scene, settings = bpy.context.scene, bpy.context.scene.softpressure
     settings.solver, settings.substeps, settings.detection = "RK4_MARTIN", 60, "FEATURE_PARTICLES"
     assert len(overlay.particles(scene)) == 0
-    playing = live.Live(scene)
-    run(playing.begin(beside.at_once))
+    playing = interactive.Live(scene)
+    run(playing.begin(worker_thread.at_once))
     run(playing.step())
     found = overlay.particles(scene)
     count = len(bpy.data.objects["Ball"].data.vertices) // 8

@@ -6,9 +6,9 @@ import bpy
 import manual
 import pytest
 from bpy_scene import empty_file  # noqa: F401
-from softpressure_ext.softpressure import addon
+from softpressure_ext import panels
 
-PANELS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.Panel) and hasattr(cls, "section")]
+PANELS = [cls for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel) and hasattr(cls, "section")]
 
 
 def test_the_manual_is_current() -> None:

@@ -10,8 +10,8 @@ from softpressure_ext.core import MethodOptions
 from softpressure_ext.core.parameters import of_scene
 from softpressure_ext.core.parameters.methods import METHODS
 from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
-from softpressure_ext.softpressure import status
-from softpressure_ext.softpressure.versions import AS_DRAWN
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.state.versions import AS_DRAWN
 
 
 def add_sphere(height: float = 0.8, **settings: Any) -> Any:

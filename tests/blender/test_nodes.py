@@ -16,7 +16,8 @@ from bpy_scene import (  # noqa: F401
     shown,
     this_session,
 )
-from softpressure_ext.softpressure import flaws, node_trees
+from softpressure_ext.softpressure.bodies import mesh_checks
+from softpressure_ext.softpressure.scene_io import node_trees
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -63,7 +64,7 @@ def test_a_mesh_that_a_tree_makes_is_told_not_replaced_by_the_objects_own(mesh: 
     with pytest.raises(RuntimeError, match=r"Made: its mesh comes from the node tree of the modifier Nodes"):
         bpy.ops.softpressure.add_body(kind="SOFT")
     assert "Apply the modifier" in problem_of(obj)
-    assert flaws.fixes_for(obj) == ("APPLY_MODIFIER",)
+    assert mesh_checks.fixes_for(obj) == ("APPLY_MODIFIER",)
 
 
 def test_applying_the_tree_makes_the_body() -> None:

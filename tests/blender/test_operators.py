@@ -13,7 +13,9 @@ from softpressure_ext.operators import live as live_play
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.panels import controls as controls_panel
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import bodies, jobs, status, status_bar
+from softpressure_ext.softpressure.bodies import setup
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.state import jobs, status_bar
 
 
 class Counting(job.JobOperator):
@@ -255,7 +257,7 @@ def test_the_fields_of_a_baked_body_are_locked() -> None:
 def test_lock_interface_is_reported_with_the_added_bodies() -> None:
     """Blender shows the last report only."""
     balls = [add_ball(name, kind=None) for name in ("One", "Two")]
-    notes, _ = bodies.add_all(bpy.context.scene, balls, "SOFT")
+    notes, _ = setup.add_all(bpy.context.scene, balls, "SOFT")
     assert len(notes) == 2 and bpy.context.scene.render.use_lock_interface
     assert notes[-1].startswith("Two: added as a soft body") and "Lock Interface" in notes[-1]
 

@@ -5,10 +5,12 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+import softpressure_ext
 from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, falling, frame, shown, this_session  # noqa: F401
 from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_overlay
-from softpressure_ext.softpressure import addon, hoses, mesh_io, overlay, overlay_view, point_attributes
+from softpressure_ext.softpressure.scene_io import hoses, mesh_io, point_attributes
+from softpressure_ext.softpressure.viewport import overlay, overlay_view
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -190,11 +192,11 @@ def test_the_panel_shows_all_and_handlers_go_with_the_extension() -> None:
         "overlay_particles", "overlay_mesh", "overlay_thickness",
     ]  # fmt: skip
     assert len(overlay_view._handles) == 2
-    addon.unregister()
+    softpressure_ext.unregister()
     try:
         assert not overlay_view._handles and not overlay_view._pictures
     finally:
-        addon.register()
+        softpressure_ext.register()
 
 
 def test_the_simulated_mesh_is_shown_where_the_drawn_one_follows_it() -> None:

@@ -10,7 +10,10 @@ import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, falling, play, this_session  # noqa: F401
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import command, gauges, session, status, stepping
+from softpressure_ext.softpressure.batch import command
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.simulation import stepping
+from softpressure_ext.softpressure.state import measurements, sessions
 
 
 def texts() -> list[str]:
@@ -20,8 +23,8 @@ def texts() -> list[str]:
 def take(*steps: float) -> None:
     """Let frames from 1 on have had so many steps; of the first body, the second one sleeps."""
     for frame, count in enumerate(steps, 1):
-        row = np.full((2, len(gauges.COLUMNS)), np.nan)
-        row[:, gauges.STEPS] = count, 0.0 * count  # none of the first frame is known
+        row = np.full((2, len(measurements.COLUMNS)), np.nan)
+        row[:, measurements.STEPS] = count, 0.0 * count  # none of the first frame is known
         this_session().gauges[frame] = row
 
 
@@ -45,8 +48,8 @@ def test_the_sentence_is_of_a_frame_of_the_last_ones(
 
 
 def test_only_the_last_frames_count() -> None:
-    this_session().seconds.extend([5.0] * 40 + [0.01] * session.LAST)
-    take(*[900.0] * 40, *[70.0] * session.LAST)
+    this_session().seconds.extend([5.0] * 40 + [0.01] * sessions.LAST)
+    take(*[900.0] * 40, *[70.0] * sessions.LAST)
     assert texts() == ["10 ms and 70 steps per frame"]
     this_session().clear()
     assert texts() == []
@@ -69,11 +72,11 @@ def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
     play(1, 5)
     here = this_session()
     assert len(here.seconds) == 4 and min(here.seconds) > 0.0
-    counts = {here.gauges[frame][0][gauges.STEPS] for frame in range(2, 6)}
+    counts = {here.gauges[frame][0][measurements.STEPS] for frame in range(2, 6)}
     assert len(counts) == 1 and counts.pop() > 1.0
     assert {*texts()} <= {*drawn(panel, width=900)}
     here.seconds.clear()
-    steps = int(here.gauges[5][0][gauges.STEPS])
+    steps = int(here.gauges[5][0][measurements.STEPS])
     assert texts()[0] == f"{steps} steps per frame" and here.added_mass == here.world.added_mass
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "ball.blend"))
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
@@ -82,7 +85,7 @@ def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
     ball.softpressure.mass *= 0.25  # a quarter of the mass takes twice the steps
     ball.softpressure.gauge_pressure *= 0.25
     play(1, 4)
-    assert int(this_session().gauges[4][0][gauges.STEPS]) > 1.5 * steps
+    assert int(this_session().gauges[4][0][measurements.STEPS]) > 1.5 * steps
 
 
 def test_the_command_prints_it(

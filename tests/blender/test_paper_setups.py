@@ -8,7 +8,8 @@ import pytest
 from bpy_panels import drawn
 from bpy_scene import add_mesh, empty_file, play, select, this_session  # noqa: F401
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_method
-from softpressure_ext.softpressure import paper_samples, paper_setups, samples
+from softpressure_ext.sample_blends import paper_samples, samples
+from softpressure_ext.softpressure.bodies import paper_setups
 
 FLAT = {"MATYKA", "MESIT", "MARTIN", "KURMALY"}
 

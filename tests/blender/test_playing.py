@@ -20,7 +20,9 @@ from bpy_scene import (
 )
 from softpressure_ext.core import DivergenceError
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import handlers, session, status
+from softpressure_ext.softpressure import handlers
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.state import sessions
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -160,7 +162,7 @@ def test_a_real_render_with_motion_blur_simulates_nothing(tmp_path: object) -> N
     scene.frame_start, scene.frame_end = 1, 5
     bpy.ops.render.render(animation=True)
     assert this_session().cache.last_frame == 3
-    assert session.is_rendering is False
+    assert sessions.is_rendering is False
     assert not this_session().error
     frame(4)
     assert this_session().cache.last_frame == 4
@@ -307,10 +309,10 @@ def test_two_scenes_keep_apart() -> None:
     other = add_ball("Other", (0, 0, 9))
     second.frame_set(1)
     second.frame_set(2)
-    assert session.of(second).cache.body_names == ("Other",)
-    assert session.of(second).cache.last_frame == 2
-    assert session.of(first).cache.last_frame == 3
-    assert session.of(first).cache.body_names == ("First",)
+    assert sessions.of(second).cache.body_names == ("Other",)
+    assert sessions.of(second).cache.last_frame == 2
+    assert sessions.of(first).cache.last_frame == 3
+    assert sessions.of(first).cache.body_names == ("First",)
     assert other.name == "Other"
     assert ball.name == "First"
 

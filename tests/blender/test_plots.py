@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from softpressure_ext.softpressure import colour_maps, plots
-from softpressure_ext.softpressure.plots import Curve
-from softpressure_ext.softpressure.prefixes import prefix_of, quantity_text
+from softpressure_ext.softpressure.reports.prefixes import prefix_of, quantity_text
+from softpressure_ext.softpressure.viewport import colour_maps, plots
+from softpressure_ext.softpressure.viewport.plots import Curve
 
 
 def curve(values, first=1, unit="Pa"):

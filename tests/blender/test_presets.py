@@ -14,7 +14,7 @@ from bpy_scene import add_ball, add_mesh, empty_file, problem_of, select, shown,
 from softpressure_ext.operators import presets
 from softpressure_ext.panels.body import Body, SOFTPRESSURE_PT_body
 from softpressure_ext.panels.presets import SOFTPRESSURE_PT_presets
-from softpressure_ext.softpressure import materials
+from softpressure_ext.softpressure.bodies import materials
 
 NAMES = list(preset_sheet.SHOWS)
 INFLATED = [name for name in NAMES if name not in ("Jelly", "Heavy Rubber")]

@@ -11,8 +11,10 @@ from bpy_panels import drawn, locked
 from bpy_scene import add_ball, empty_file, falling, play, select, this_session  # noqa: F401
 from softpressure_ext.core import nrt
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_given
-from softpressure_ext.softpressure import fingerprint, flat_shape, gauges, materials, mesh_io
-from softpressure_ext.softpressure.quantities import Quantities
+from softpressure_ext.softpressure.bodies import materials
+from softpressure_ext.softpressure.reports.quantities import Quantities
+from softpressure_ext.softpressure.scene_io import flat_shape, mesh_io
+from softpressure_ext.softpressure.state import input_digest, measurements
 
 SHIPPED = Path(materials.__file__).parent / "presets" / "softpressure"
 PAPERS = {"gas_by": "AMOUNT", "stiffness_by": "SPRING", "mass_by": "POINTS"}
@@ -104,31 +106,31 @@ def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
 def test_only_what_counts_dates_a_cache() -> None:
     ball, scene = add_ball(), bpy.context.scene
     settings = ball.softpressure
-    before = fingerprint.of_inputs(scene)
+    before = input_digest.of_inputs(scene)
     for name in ("gas_amount", "temperature", "spring_constant", "point_mass"):
         setattr(settings, name, 0.5 * getattr(settings, name))
-        assert fingerprint.of_inputs(scene) == before
+        assert input_digest.of_inputs(scene) == before
     for name, value in PAPERS.items():
         setattr(settings, name, value)
-        after = fingerprint.of_inputs(scene)
+        after = input_digest.of_inputs(scene)
         assert after != before
         before = after
     for name in ("gauge_pressure", "stretch_modulus", "mass", "pressure_at"):
         setattr(settings, name, "DRAWN" if name == "pressure_at" else 0.5 * getattr(settings, name))
-        assert fingerprint.of_inputs(scene) == before
+        assert input_digest.of_inputs(scene) == before
     for name in ("gas_amount", "temperature", "spring_constant", "point_mass"):
         setattr(settings, name, 0.5 * getattr(settings, name))
-        assert fingerprint.of_inputs(scene) != before
-        before = fingerprint.of_inputs(scene)
+        assert input_digest.of_inputs(scene) != before
+        before = input_digest.of_inputs(scene)
 
 
 @pytest.mark.usefixtures("falling")
 def test_a_spring_constant_is_not_taken_for_a_modulus_of_the_same_number() -> None:
     settings, scene = add_ball().softpressure, bpy.context.scene
     settings.stretch_modulus = settings.spring_constant = 700.0
-    before = fingerprint.of_inputs(scene)
+    before = input_digest.of_inputs(scene)
     settings.stiffness_by = "SPRING"
-    assert fingerprint.of_inputs(scene) != before
+    assert input_digest.of_inputs(scene) != before
 
 
 def test_settings_are_copied_and_a_preset_gives_a_modulus_again() -> None:
@@ -192,7 +194,7 @@ def test_gas_and_springs_that_are_keyed_change_the_pressure_while_it_runs() -> N
     here = this_session()
     assert not here.error
     products = {
-        frame: row[gauges.VOLUME] * here.world.model.rest_volume[0] * row[gauges.PRESSURE]
+        frame: row[measurements.VOLUME] * here.world.model.rest_volume[0] * row[measurements.PRESSURE]
         for frame, [row] in here.gauges.items()
     }
     assert products[5] == pytest.approx(nrt(700.0, settings.temperature), rel=1e-6)

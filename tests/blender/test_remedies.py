@@ -4,7 +4,8 @@ import bpy  # isort: skip  (first, as it makes bmesh known)
 import numpy as np
 import pytest
 from bpy_scene import add_ball, add_mesh, empty_file, problem_of, select  # noqa: F401
-from softpressure_ext.softpressure import flaws, mesh_io
+from softpressure_ext.softpressure.bodies import mesh_checks
+from softpressure_ext.softpressure.scene_io import mesh_io
 
 
 def shared_edges(triangles):
@@ -45,7 +46,7 @@ def test_suzanne_is_added_after_her_holes_are_filled():
     bpy.ops.mesh.primitive_monkey_add()
     suzanne = bpy.context.object
     assert "open edges" in refused(suzanne, simulation_mesh="DRAWN")
-    assert flaws.fixes_for(suzanne) == ("FILL_HOLES",)
+    assert mesh_checks.fixes_for(suzanne) == ("FILL_HOLES",)
     assert fix(suzanne, "FILL_HOLES") == {"FINISHED"}
     assert suzanne.softpressure.kind == "SOFT"
     assert problem_of(suzanne) == ""
@@ -65,7 +66,7 @@ def test_a_fix_that_did_nothing_is_not_offered_again(kind, next_one):
     fin = add_stubborn()
     refused(fin, kind, simulation_mesh="DRAWN", rigid_shape="MESH")
     tried = []
-    while name := next((each for each in flaws.fixes_for(fin) if not each.startswith("SELECT")), ""):
+    while name := next((each for each in mesh_checks.fixes_for(fin) if not each.startswith("SELECT")), ""):
         assert name not in tried
         tried.append(name)
         try:
@@ -84,4 +85,4 @@ def test_an_outline_has_no_slivers():
     circle = add_mesh("Outline", [(np.cos(a), 0, np.sin(a)) for a in np.linspace(0, 2 * np.pi, 64, False)], [range(64)])
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
     assert circle.softpressure.body_type == "LOOP"
-    assert not [flaw for flaw in flaws.of_scene(bpy.context.scene) if "slivers" in flaw.sentence]
+    assert not [flaw for flaw in mesh_checks.of_scene(bpy.context.scene) if "slivers" in flaw.sentence]

@@ -17,7 +17,7 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.core.frame_reading import points_of
-from softpressure_ext.softpressure import fingerprint
+from softpressure_ext.softpressure.state import input_digest
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -79,17 +79,17 @@ def test_attachments_and_constraints_still_count() -> None:
     """Not the name of the other object, but what it is."""
     add_scene()
     scene, glued = bpy.context.scene, bpy.data.objects["C"]
-    before = fingerprint.of_inputs(scene)
+    before = input_digest.of_inputs(scene)
     glued.softpressure.attach_to = bpy.data.objects["B"]
-    assert fingerprint.of_inputs(scene) != before
+    assert input_digest.of_inputs(scene) != before
     glued.softpressure.attach_to = bpy.data.objects["A"]
-    assert fingerprint.of_inputs(scene) == before
+    assert input_digest.of_inputs(scene) == before
     empty = bpy.data.objects.new("Empty", None)
     scene.collection.objects.link(empty)
     glued.constraints.new("COPY_LOCATION").target = empty
-    after = fingerprint.of_inputs(scene)
+    after = input_digest.of_inputs(scene)
     empty.name = "Other"
-    assert fingerprint.of_inputs(scene) == after
+    assert input_digest.of_inputs(scene) == after
     empty.location.x = 1.0
     bpy.context.view_layer.update()
-    assert fingerprint.of_inputs(scene) != after
+    assert input_digest.of_inputs(scene) != after

@@ -7,7 +7,9 @@ from pathlib import Path
 import bpy
 import pytest
 from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
-from softpressure_ext.softpressure import disk, handlers, status
+from softpressure_ext.softpressure import handlers
+from softpressure_ext.softpressure.cache import disk
+from softpressure_ext.softpressure.reports import status
 
 ROOT = Path(__file__).resolve().parents[2]
 

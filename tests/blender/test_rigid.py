@@ -21,7 +21,10 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.core.cache import FrameCache
-from softpressure_ext.softpressure import disk, handlers, session, status
+from softpressure_ext.softpressure import handlers
+from softpressure_ext.softpressure.cache import disk
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.state import sessions
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -313,7 +316,7 @@ def test_rendering_only_looks_up(tmp_path: Path) -> None:
         np.testing.assert_allclose(matrix(box), simulated[number], atol=ROUNDING)
     frame(5)
     assert this_session().cache.last_frame == 4
-    assert session.is_rendering
+    assert sessions.is_rendering
 
 
 def test_crossing_bodies_are_said_at_the_start() -> None:

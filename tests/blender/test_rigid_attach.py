@@ -212,11 +212,11 @@ def test_attached_vertices_reach_the_model_and_changes_mark_the_cache() -> None:
 
 
 def test_only_bodies_are_offered_to_attach_to() -> None:
-    from softpressure_ext.softpressure import properties
+    from softpressure_ext.softpressure.properties import object_properties
 
     ball, box = add_ball(), add_box("Box", (3, 0, 5))
     floor, plain = add_ball("Floor", (6, 0, 5), kind="COLLIDER"), add_ball("Plain", (9, 0, 5), kind=None)
-    offered = [obj.name for obj in (ball, box, floor, plain) if properties._can_hold(ball.softpressure, obj)]
+    offered = [obj.name for obj in (ball, box, floor, plain) if object_properties._can_hold(ball.softpressure, obj)]
     assert offered == ["Box"]
 
 

@@ -19,8 +19,8 @@ from bpy_scene import (
     shown,
     this_session,
 )
-from softpressure_ext.softpressure import actions
-from softpressure_ext.softpressure import bake as baking
+from softpressure_ext.softpressure.baking import bake as baking
+from softpressure_ext.softpressure.scene_io import actions
 
 pytestmark = pytest.mark.usefixtures("falling")
 

@@ -7,7 +7,7 @@ import bpy  # noqa: F401 - brings mathutils
 import numpy as np
 import pytest
 from mathutils import Euler, Quaternion
-from softpressure_ext.softpressure import rotations
+from softpressure_ext.softpressure.scene_io import rotations
 
 ORDERS = ["".join(letters) for letters in itertools.permutations("XYZ")]
 AXES = np.eye(3)

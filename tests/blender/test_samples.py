@@ -10,8 +10,10 @@ from bpy_scene import empty_file, this_session  # noqa: F401
 from softpressure_ext.core import check_closed_surface, prepare
 from softpressure_ext.core.parameters import SCENE, of_body
 from softpressure_ext.core.topology import signed_volume
-from softpressure_ext.softpressure import preparation, samples, session
-from softpressure_ext.softpressure.sample_animal import cat_mesh
+from softpressure_ext.sample_blends import samples
+from softpressure_ext.sample_blends.sample_animal import cat_mesh
+from softpressure_ext.softpressure.simulation import kernels
+from softpressure_ext.softpressure.state import sessions
 
 FOLDER = Path(__file__).resolve().parents[2] / "sample_blends"
 COUNTS = {
@@ -27,7 +29,7 @@ METHODS = {
 
 
 def bodies(kind):
-    return session.objects(bpy.context.scene, kind)
+    return sessions.objects(bpy.context.scene, kind)
 
 
 def settings(scene):
@@ -35,7 +37,7 @@ def settings(scene):
     chosen = scene.softpressure
     method = tuple(getattr(chosen, each.name) for each in of_body(SCENE))
     found = {"range": (scene.frame_start, scene.frame_end, scene.render.fps), "method": method}
-    for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
+    for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"):
         values = obj.softpressure
         numbers = (values.mass, values.gauge_pressure, values.stretch_modulus, values.damping, values.friction)
         numbers += (values.gas_amount, values.temperature, values.spring_constant, values.point_mass, values.cell_size)
@@ -60,7 +62,7 @@ def test_kernels_of_a_sample_follow_from_its_scene(name):
     scene = samples.build(name)
     bpy.ops.softpressure.reset()
     world = this_session().world
-    assert prepare.parts_of(world.model) <= preparation.parts_of(scene)
+    assert prepare.parts_of(world.model) <= kernels.parts_of(scene)
     for _ in range(2):  # `conftest.py`: they must compile nothing
         world.advance_frame()
 

@@ -18,16 +18,10 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import (
-    beside,
-    jobs,
-    kept_meshes,
-    making_meshes,
-    mesh_io,
-    simulate_job,
-    simulation_choice,
-    stages,
-)
+from softpressure_ext.softpressure.reports import simulation_mesh_notes
+from softpressure_ext.softpressure.scene_io import kept_meshes, mesh_io, modifier_stack
+from softpressure_ext.softpressure.simulation import making_meshes, simulate_job
+from softpressure_ext.softpressure.state import jobs, worker_thread
 
 
 def add_cube(size: float = 2.0, at: Any = (0.0, 0.0, 3.0)) -> Any:
@@ -101,7 +95,7 @@ def test_what_modifiers_show_is_simulated_and_falls_with_the_drawn_vertices(modi
     assert np.abs(np.ptp(there, axis=0) - np.ptp(before, axis=0)).max() < 0.02 * np.ptp(before)
     fallen = 9.81 * 9 * 10 / (2.0 * 24.0**2)
     np.testing.assert_allclose(seen(obj), before - (0, 0, fallen), atol=1e-5)
-    assert simulation_choice.text(bpy.context.scene, obj) == (
+    assert simulation_mesh_notes.text(bpy.context.scene, obj) == (
         f"Simulates {len(there):,} even vertices for {len(before):,} drawn"
     )
 
@@ -180,8 +174,8 @@ def test_modifiers_stay_as_the_person_set_them() -> None:
     subdivide(obj)
     obj.modifiers.new("Off", "BEVEL").show_viewport = False
     add_soft(obj)
-    for stage in stages.Stage:
-        stages.show(obj, stage)
+    for stage in modifier_stack.Stage:
+        modifier_stack.show(obj, stage)
         play(1, 3)
         assert [each.show_viewport for each in obj.modifiers] == [True, False]
         assert not obj.softpressure.hidden_modifiers
@@ -257,7 +251,7 @@ def test_an_object_is_the_cage(is_hidden: bool) -> None:
     play(1, 10)
     assert len(body().positions) == 162 and kept_meshes.KEY not in obj
     np.testing.assert_allclose(shown(obj), before - (0, 0, 9.81 * 9 * 10 / (2.0 * 24.0**2)), atol=1e-5)
-    text = simulation_choice.text(bpy.context.scene, obj)
+    text = simulation_mesh_notes.text(bpy.context.scene, obj)
     assert text == f"Simulates 162 vertices of {cage.name} for {len(before):,} drawn"
     cage.location.x += 0.1
     bpy.context.view_layer.update()
@@ -297,7 +291,7 @@ def test_a_mesh_is_made_beside_the_window_with_progress_and_stopped_at_once() ->
     next(work)
     next(work)
     work.close()
-    beside.wait()
+    worker_thread.wait()
     assert kept_meshes.KEY not in obj and not kept_meshes._memory
     assert bpy.ops.softpressure.make_meshes() == {"FINISHED"}
     assert kept_meshes.KEY in obj
@@ -349,4 +343,4 @@ def test_a_flat_lattice_has_no_even_mesh() -> None:
     obj = add_soft(bpy.context.object, body_type="TRUSS", simulation_mesh="AUTO")
     play(1, 2)
     assert body().drawn is None and body().outline is not None and kept_meshes.KEY not in obj
-    assert simulation_choice.text(bpy.context.scene, obj) == ""
+    assert simulation_mesh_notes.text(bpy.context.scene, obj) == ""

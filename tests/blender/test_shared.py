@@ -22,7 +22,8 @@ from bpy_scene import (
     this_session,
     told,
 )
-from softpressure_ext.softpressure import actions, bodies, mesh_io, stages
+from softpressure_ext.softpressure.bodies import setup
+from softpressure_ext.softpressure.scene_io import actions, mesh_io, modifier_stack
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -32,7 +33,7 @@ def test_a_mesh_of_several_users_is_left_alone_and_its_body_gets_a_copy() -> Non
     twin = ball.copy()
     bpy.context.collection.objects.link(twin)
     before = fingerprint(twin)
-    notes, refusals = bodies.add_all(bpy.context.scene, [ball], "SOFT")
+    notes, refusals = setup.add_all(bpy.context.scene, [ball], "SOFT")
     assert refusals == [] and "with a mesh of its own: Ball has other users, too" in notes[0]
     assert ball.data != twin.data and twin.data.name == "Ball" and fingerprint(twin) == before
     play(1, 5)
@@ -198,7 +199,7 @@ def test_a_bake_leaves_own_keys_and_their_animation(target: str, is_animated: bo
         frame(number)
         seen[number] = shown(ball)
     frame(1)
-    stages.show(ball, stages.Stage.REST)
+    modifier_stack.show(ball, modifier_stack.Stage.REST)
     before = own(ball)
     assert bpy.ops.softpressure.bake(target=target) == {"FINISHED"}
     for number, positions in seen.items():
@@ -220,7 +221,7 @@ def test_a_bake_leaves_own_keys_and_their_animation(target: str, is_animated: bo
     frame(4)
     np.testing.assert_allclose(shown(ball), seen[4], atol=1e-5)
     frame(1)
-    stages.show(ball, stages.Stage.REST)
+    modifier_stack.show(ball, modifier_stack.Stage.REST)
     assert own(ball) == before
     assert not [each.name for each in bpy.data.actions if each.name.startswith("SP ")]
 

@@ -15,7 +15,9 @@ from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, 
 from softpressure_ext.core import kernel_store, prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
-from softpressure_ext.softpressure import capture, fingerprint, loading, mesh_io, preparation, starting, status_bar
+from softpressure_ext.softpressure.scene_io import mesh_io
+from softpressure_ext.softpressure.simulation import capture, kernels, loading, run_start
+from softpressure_ext.softpressure.state import input_digest, status_bar
 
 
 class Calls(Counter[str]):
@@ -39,7 +41,7 @@ def calls(falling: type[FallingWorld], monkeypatch: pytest.MonkeyPatch) -> Calls
     found = Calls()
     found.watch(monkeypatch, mesh_io, "read_local", "read_key", "read_triangles", "read_outline", "group_vertices")
     found.watch(monkeypatch, mesh_io, "write_key", "to_world", "to_local")
-    found.watch(monkeypatch, fingerprint, "of_inputs", "of_arrays")
+    found.watch(monkeypatch, input_digest, "of_inputs", "of_arrays")
     found.watch(monkeypatch, falling, "advance_frame", "positions", "diagnostics", "save")
     found.watch(monkeypatch, capture, "start", "build_world")
     found.watch(monkeypatch, FrameCache, "append")
@@ -170,9 +172,9 @@ def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) ->
     monkeypatch.setattr(prepare, "progress", lambda: WAITING)
     monkeypatch.setattr(status_bar, "_show", said.sentences.append)
     window = SimpleNamespace(app=SimpleNamespace(background=False))
-    monkeypatch.setattr(starting, "bpy", window)
+    monkeypatch.setattr(run_start, "bpy", window)
     yield said
-    for timer in (preparation._tell, status_bar._clear):
+    for timer in (kernels._tell, status_bar._clear):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
 
@@ -182,16 +184,16 @@ def test_a_timeline_waits_for_kernels_and_says_so(first_start: Said, monkeypatch
     play(1, 4)
     assert this_session().cache is None and not FallingWorld.made  # to make a world needs kernels, too
     assert set(first_start.asked) == {"EXPLICIT"}
-    assert bpy.app.timers.is_registered(preparation._tell)
-    assert preparation._tell() == preparation._SAY_EVERY
+    assert bpy.app.timers.is_registered(kernels._tell)
+    assert kernels._tell() == kernels._SAY_EVERY
     assert first_start.sentences[-1] == "Soft Pressure: Compiling, once: about 55 s left"
     assert status_bar.preparing() == WAITING
 
     first_start.is_running = False
     first_start.prepared.add("EXPLICIT")
-    assert preparation._tell() is None
+    assert kernels._tell() is None
     assert first_start.sentences[-1] == "Soft Pressure: the solver is ready"
-    bpy.app.timers.unregister(preparation._tell)
+    bpy.app.timers.unregister(kernels._tell)
     assert bpy.app.timers.is_registered(status_bar._clear)
     monkeypatch.setattr(status_bar, "_until", time.monotonic() + 1.0)
     assert 0.0 < (status_bar._clear() or 0.0) <= 1.0
@@ -205,11 +207,11 @@ def test_a_timeline_waits_for_kernels_and_says_so(first_start: Said, monkeypatch
 def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) -> None:
     add_ball()
     play(1, 2)
-    preparation._tell()
+    kernels._tell()
     softpressure_ext.unregister()
     try:
         assert first_start.sentences[-1] is None
-        assert not bpy.app.timers.is_registered(preparation._tell)
+        assert not bpy.app.timers.is_registered(kernels._tell)
     finally:
         softpressure_ext.register()
 
@@ -236,7 +238,7 @@ def test_a_failing_compiler_is_reported(first_start: Said) -> None:
     add_ball()
     play(1, 2)
     first_start.is_running, first_start.failure = False, prepare._failed("no space left.")
-    preparation._tell()
+    kernels._tell()
     sentence = first_start.sentences[-1]
     assert "compiling it failed" in sentence and "no space left" in sentence and "Try again" in sentence
 
@@ -257,36 +259,36 @@ def test_a_timeline_that_plays_begins_anew_when_the_solver_is_ready(
     window = SimpleNamespace(scene=scene, screen=SimpleNamespace(is_animation_playing=True))
     manager = SimpleNamespace(windows=[window])
     monkeypatch.setattr(
-        preparation, "bpy", SimpleNamespace(context=SimpleNamespace(window_manager=manager), app=bpy.app, data=bpy.data)
+        kernels, "bpy", SimpleNamespace(context=SimpleNamespace(window_manager=manager), app=bpy.app, data=bpy.data)
     )
     first_start.is_running = False
     first_start.prepared.add("EXPLICIT")
-    assert preparation._tell() is None
+    assert kernels._tell() is None
     assert scene.frame_current == 1 and this_session().cache.last_frame == 1
     window.screen.is_animation_playing = False
     scene.frame_set(7)
-    preparation._play_from_start(scene)
+    kernels._play_from_start(scene)
     assert scene.frame_current == 7  # nobody plays
 
 
 def test_the_kernels_of_a_scene_follow_from_its_objects() -> None:
     scene = bpy.context.scene
     ball = add_ball()
-    assert preparation.parts_of(scene) == {"SKIN", "SELF_CONTACT", "SIMULATION_MESH"}
+    assert kernels.parts_of(scene) == {"SKIN", "SELF_CONTACT", "SIMULATION_MESH"}
     ball.softpressure.simulation_mesh = "DRAWN"
-    assert preparation.parts_of(scene) == {"SKIN", "SELF_CONTACT"}
+    assert kernels.parts_of(scene) == {"SKIN", "SELF_CONTACT"}
     ball.softpressure.self_collision = False
-    assert preparation.parts_of(scene) == {"SKIN"}
+    assert kernels.parts_of(scene) == {"SKIN"}
     ball.softpressure.body_type = "SOLID"
-    assert preparation.parts_of(scene) == {"LATTICE"}
+    assert kernels.parts_of(scene) == {"LATTICE"}
     bpy.ops.mesh.primitive_cube_add(location=(0, 0, 5))
     cube = bpy.context.object
     cube.softpressure.kind = "RIGID"
-    assert preparation.parts_of(scene) == {"LATTICE", "COUPLED"}
+    assert kernels.parts_of(scene) == {"LATTICE", "COUPLED"}
     ball.softpressure.kind = "NONE"
-    assert preparation.parts_of(scene) == {"RIGID"}
+    assert kernels.parts_of(scene) == {"RIGID"}
     cube.softpressure.rigid_shape = "MESH"
-    assert preparation.parts_of(scene) == {"COUPLED"}
+    assert kernels.parts_of(scene) == {"COUPLED"}
 
 
 def test_the_status_bar_takes_and_gives_back_a_sentence() -> None:

@@ -19,8 +19,9 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.core.cache import NEVER
-from softpressure_ext.softpressure import beside, jobs, live
-from softpressure_ext.softpressure.point_attributes import FORCE, STRAIN, TORN
+from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN, TORN
+from softpressure_ext.softpressure.simulation import interactive
+from softpressure_ext.softpressure.state import jobs, worker_thread
 
 
 def add_beast(name: str = "Beast", place: Any = (0, 0, 2), **settings: Any) -> Any:
@@ -221,9 +222,9 @@ def test_drawn_faces_on_torn_triangles_are_noted(monkeypatch: pytest.MonkeyPatch
 def test_the_mouse_grabs_what_is_drawn_and_moves_it() -> None:
     bpy.context.scene.use_gravity = False
     obj = add_beast(simulation_vertices=300)
-    playing = live.Live(bpy.context.scene)
+    playing = interactive.Live(bpy.context.scene)
     try:
-        for _ in jobs.whole(playing.begin(beside.at_once)):
+        for _ in jobs.whole(playing.begin(worker_thread.at_once)):
             pass
         x = rest(obj)
         mesh_faces = np.array([polygon.vertices[:] for polygon in obj.data.polygons])

@@ -23,7 +23,8 @@ from bpy_scene import (
 from softpressure_ext.core import check_closed_surface
 from softpressure_ext.core.simulation_mesh.even import WRAPPED
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import simulation_choice, versions
+from softpressure_ext.softpressure.reports import simulation_mesh_notes
+from softpressure_ext.softpressure.state import versions
 
 
 def add_monkey(**settings: Any) -> Any:
@@ -63,7 +64,7 @@ def test_the_drawn_mesh_follows_and_its_bake_is_the_preview(add: Any) -> None:
     assert len(body().positions) == pytest.approx(1000, rel=0.05) and body().drawn is not None
     preview = shown(obj)
     np.testing.assert_allclose(preview, before - (0, 0, fallen(9)), atol=2e-6)
-    text = simulation_choice.text(bpy.context.scene, obj)
+    text = simulation_mesh_notes.text(bpy.context.scene, obj)
     assert text == f"Simulates {len(body().positions):,} even vertices for {len(before):,} drawn"
     assert text in drawn(body_panel.SOFTPRESSURE_PT_body)
     assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
@@ -75,7 +76,7 @@ def test_the_drawn_mesh_follows_and_its_bake_is_the_preview(add: Any) -> None:
 def test_an_open_mesh_is_refused_as_drawn_and_wrapped_as_even() -> None:
     obj = add_monkey()
     frame(1)
-    assert simulation_choice.notes(bpy.context.scene, obj) == [f"Suzanne {WRAPPED}."]
+    assert simulation_mesh_notes.notes(bpy.context.scene, obj) == [f"Suzanne {WRAPPED}."]
     obj.softpressure.simulation_mesh = "DRAWN"
     assert "open edges" in problem_of(obj)
     obj.softpressure.simulation_mesh = "EVEN"
@@ -172,7 +173,7 @@ def test_new_bodies_are_automatic_and_those_of_earlier_files_as_drawn(
     assert ball.softpressure.simulation_mesh == "DRAWN"
     assert bpy.context.scene.softpressure.defaults_version == versions.CURRENT
     frame(1)
-    assert body().drawn is None and simulation_choice.text(bpy.context.scene, ball) == ""
+    assert body().drawn is None and simulation_mesh_notes.text(bpy.context.scene, ball) == ""
     bpy.ops.mesh.primitive_cube_add()
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     assert bpy.context.object.softpressure.simulation_mesh == "AUTO"
@@ -305,7 +306,7 @@ def test_whatever_is_drawn_is_added_falls_and_says_what_was_done(name: str, capf
     assert body().drawn is not None or name == "n-gons"
     check_closed_surface(name, body().positions, body().triangles)
     np.testing.assert_allclose(shown(obj), before - (0, 0, fallen(3)), atol=5e-6)
-    told = capfd.readouterr().out + " ".join(simulation_choice.notes(bpy.context.scene, obj))
+    told = capfd.readouterr().out + " ".join(simulation_mesh_notes.notes(bpy.context.scene, obj))
     assert ("simulated as if it were" in told) == (name != "n-gons")
     obj.softpressure.simulation_mesh = "DRAWN"
     assert bool(problem_of(obj)) == (name not in {"n-gons", "crossing boxes"})
@@ -333,5 +334,5 @@ def test_methods_of_papers_simulate_what_is_drawn_if_that_is_closed() -> None:
         found = {each.name: each.drawn is not None for each in this_session().start.bodies}
         assert found["Suzanne"] and (expected is None or found["Beast"] == expected)
         if expected is False:
-            text = simulation_choice.text(scene, beast)
+            text = simulation_mesh_notes.text(scene, beast)
             assert text == f"Simulates the {len(beast.data.vertices)} drawn vertices, as the method of a paper does"

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_scene import add_ball, empty_file, rest  # noqa: F401
-from softpressure_ext.softpressure import flaws
+from softpressure_ext.softpressure.bodies import mesh_checks
 
 
 def add_sized(diameter, kind="SOFT"):
@@ -29,7 +29,7 @@ def likeness(settings, size):
 def test_a_ball_of_any_size_is_like_that_of_a_metre(diameter):
     settings = add_sized(diameter)
     assert likeness(settings, diameter) == pytest.approx(likeness(add_sized(1.0), 1.0), rel=0.02)
-    assert not [flaw for flaw in flaws.of_scene(bpy.context.scene) if "FIT_SIZE" in flaw.fixes]
+    assert not [flaw for flaw in mesh_checks.of_scene(bpy.context.scene) if "FIT_SIZE" in flaw.fixes]
 
 
 @pytest.mark.parametrize("diameter", [0.5, 1.0, 2.0])
@@ -63,21 +63,21 @@ def test_check_tells_of_a_body_that_was_scaled_later_and_fits_it():
     obj = bpy.context.object
     obj.scale = (0.02, 0.02, 0.02)
     bpy.context.view_layer.update()
-    flaw = next(flaw for flaw in flaws.of_scene(bpy.context.scene) if "FIT_SIZE" in flaw.fixes)
+    flaw = next(flaw for flaw in mesh_checks.of_scene(bpy.context.scene) if "FIT_SIZE" in flaw.fixes)
     assert "2 cm" in flaw.sentence
     assert bpy.ops.softpressure.fix(object_name=obj.name, fix="FIT_SIZE") == {"FINISHED"}
     assert settings.mass == pytest.approx(4e-4, rel=0.03)
-    assert not [flaw for flaw in flaws.of_scene(bpy.context.scene) if "FIT_SIZE" in flaw.fixes]
+    assert not [flaw for flaw in mesh_checks.of_scene(bpy.context.scene) if "FIT_SIZE" in flaw.fixes]
 
 
 def test_check_tells_once_of_gravity_that_a_unit_scale_makes_weak():
     scene = bpy.context.scene
     add_ball()
     add_ball("Other", (3, 0, 5))
-    assert not [flaw for flaw in flaws.of_scene(scene) if "unit scale" in flaw.sentence]
+    assert not [flaw for flaw in mesh_checks.of_scene(scene) if "unit scale" in flaw.sentence]
     scene.unit_settings.scale_length = 0.001
-    told = [flaw.sentence for flaw in flaws.of_scene(scene) if "unit scale" in flaw.sentence]
+    told = [flaw.sentence for flaw in mesh_checks.of_scene(scene) if "unit scale" in flaw.sentence]
     assert len(told) == 1
     assert "0.0098 m/s\u00b2" in told[0]
     scene.gravity = (0.0, 0.0, -9810.0)
-    assert not [flaw for flaw in flaws.of_scene(scene) if "unit scale" in flaw.sentence]
+    assert not [flaw for flaw in mesh_checks.of_scene(scene) if "unit scale" in flaw.sentence]

@@ -8,7 +8,9 @@ import pytest
 from bpy_panels import drawn
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, rest, shown, this_session  # noqa: F401
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import capture, session, status
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.simulation import capture
+from softpressure_ext.softpressure.state import sessions
 
 
 def add_cube(**settings: Any) -> Any:
@@ -131,4 +133,4 @@ def test_a_pinned_face_follows_the_animation() -> None:
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(10)
     np.testing.assert_allclose(shown(cube)[top], held + (0.5, 0.0, 0.0), atol=1e-5)
-    assert len(start) == 8 and session.of(bpy.context.scene).error == ""
+    assert len(start) == 8 and sessions.of(bpy.context.scene).error == ""

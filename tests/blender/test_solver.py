@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bpy_scene import add_mesh, empty_file, frame, play, shown, this_session  # noqa: F401
 from softpressure_ext.core.topology import signed_volume
-from softpressure_ext.softpressure import status
+from softpressure_ext.softpressure.reports import status
 
 
 def add_floor() -> Any:

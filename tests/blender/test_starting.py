@@ -17,7 +17,9 @@ from bpy_scene import (
     told,
 )
 from softpressure_ext.core import ParameterError
-from softpressure_ext.softpressure import beside, capture, jobs, kept_meshes, simulate_job, starting
+from softpressure_ext.softpressure.scene_io import kept_meshes
+from softpressure_ext.softpressure.simulation import capture, run_start, simulate_job
+from softpressure_ext.softpressure.state import jobs, worker_thread
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -39,7 +41,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> type[SlowWorld]:
     """Worlds take a while to be made, and are expected to."""
     SlowWorld.threads.clear()
     monkeypatch.setattr(capture, "World", SlowWorld)
-    monkeypatch.setattr(starting, "_PER_VERTEX", 0.1)
+    monkeypatch.setattr(run_start, "_PER_VERTEX", 0.1)
     return SlowWorld
 
 
@@ -64,11 +66,11 @@ def test_a_start_can_be_stopped_and_made_again(slow: type[SlowWorld]) -> None:
     while not slow.threads:
         next(job)
     job.close()  # what Esc does
-    assert this_session().cache is None and beside.is_busy()
+    assert this_session().cache is None and worker_thread.is_busy()
     play(1, 2)
     assert this_session().cache is None  # the timeline waits for what was given up
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}  # one after the other
-    assert this_session().cache.last_frame == 10 and not beside.is_busy()
+    assert this_session().cache.last_frame == 10 and not worker_thread.is_busy()
 
 
 def test_errors_of_the_thread_beside_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,13 +81,13 @@ def test_errors_of_the_thread_beside_are_raised(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(capture, "World", fail)
     with pytest.raises(RuntimeError, match="substeps 0"):
         bpy.ops.softpressure.simulate()
-    assert "substeps 0" in told() and not beside.is_busy()
+    assert "substeps 0" in told() and not worker_thread.is_busy()
 
 
 def test_a_start_that_takes_too_long_is_left_to_simulate(monkeypatch: pytest.MonkeyPatch) -> None:
     ball = add_ball()
-    monkeypatch.setattr(starting, "is_too_long_to_play", lambda _: True)
-    monkeypatch.setattr(starting, "_PER_VERTEX", 1.0)
+    monkeypatch.setattr(run_start, "is_too_long_to_play", lambda _: True)
+    monkeypatch.setattr(run_start, "_PER_VERTEX", 1.0)
     play(1, 3)
     assert this_session().cache is None
     assert f"Starting takes about {len(ball.data.vertices)} s: press Simulate" in told()
@@ -99,7 +101,7 @@ def test_a_start_that_takes_too_long_is_left_to_simulate(monkeypatch: pytest.Mon
 
 def test_without_a_window_nothing_takes_too_long() -> None:
     add_ball()
-    assert not starting.is_too_long_to_play(bpy.context.scene)
+    assert not run_start.is_too_long_to_play(bpy.context.scene)
 
 
 def test_a_mesh_that_is_kept_starts_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,6 +109,6 @@ def test_a_mesh_that_is_kept_starts_sooner(monkeypatch: pytest.MonkeyPatch) -> N
     bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))
     obj = bpy.context.object
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    before = starting.seconds(bpy.context.scene)
+    before = run_start.seconds(bpy.context.scene)
     assert bpy.ops.softpressure.make_meshes() == {"FINISHED"}
-    assert before - starting.seconds(bpy.context.scene) == pytest.approx(starting._PER_DRAWN * len(obj.data.vertices))
+    assert before - run_start.seconds(bpy.context.scene) == pytest.approx(run_start._PER_DRAWN * len(obj.data.vertices))

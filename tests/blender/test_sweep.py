@@ -17,7 +17,8 @@ from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file  # noqa: F401
 from softpressure_ext.operators.sweep import SOFTPRESSURE_OT_sweep
 from softpressure_ext.panels.sweep import SIDEBAR
-from softpressure_ext.softpressure import case_process, command, jobs, pictures, sweep, sweep_case, sweep_plan
+from softpressure_ext.softpressure.batch import case_process, command, pictures, sweep, sweep_case, sweep_plan
+from softpressure_ext.softpressure.state import jobs
 
 
 def saved(folder: Path) -> Path:

@@ -14,7 +14,7 @@ from bpy_scene import (
     shown,
     state_text,
 )
-from softpressure_ext.softpressure import actions
+from softpressure_ext.softpressure.scene_io import actions
 
 pytestmark = pytest.mark.usefixtures("falling")
 

@@ -9,8 +9,8 @@ import pytest
 from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, select, shown, this_session  # noqa: F401
 from shapes import box
 from softpressure_ext.core.cache import NEVER, FrameCache
-from softpressure_ext.softpressure import taking_part
-from softpressure_ext.softpressure.point_attributes import TORN
+from softpressure_ext.softpressure.bodies import validation
+from softpressure_ext.softpressure.scene_io.point_attributes import TORN
 
 
 def faces(obj: Any) -> int:
@@ -142,7 +142,7 @@ def test_a_cache_keeps_the_first_frame_of_each_tear(tmp_path: Path) -> None:
 def test_a_weak_group_that_is_not_there_is_told() -> None:
     ball = add_ball()
     ball.softpressure.weak_group = "Seam"
-    (sentence,) = taking_part.problems(bpy.context.scene).values()
+    (sentence,) = validation.problems(bpy.context.scene).values()
     assert "no vertex group Seam. Choose an existing weak group" in sentence
 
 
@@ -154,7 +154,7 @@ def test_weights_of_the_weak_group_count_for_the_fingerprint(weight: float) -> N
     before = this_session().inputs(bpy.context.scene)
     ball.vertex_groups["Seam"].add([0], weight, "REPLACE")
     bpy.context.view_layer.update()
-    from softpressure_ext.softpressure import session
+    from softpressure_ext.softpressure.state import sessions
 
-    session.mark_all()
+    sessions.mark_all()
     assert this_session().inputs(bpy.context.scene) != before

@@ -17,7 +17,7 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
-from softpressure_ext.softpressure import flaws
+from softpressure_ext.softpressure.bodies import mesh_checks
 
 KINDS = ("SOFT", "RIGID", "COLLIDER")
 
@@ -106,9 +106,9 @@ def test_balls_fall_through_ignored_bodies_and_rest_on_others() -> None:
 
 def test_check_reports_no_crossings_of_bodies_that_ignore_each_other() -> None:
     ball, _ = add_ball(), add_ball("Other", (0.3, 0, 5))
-    assert any("cross" in flaw.sentence for flaw in flaws.of_scene(bpy.context.scene))
+    assert any("cross" in flaw.sentence for flaw in mesh_checks.of_scene(bpy.context.scene))
     ball.softpressure.collision_collection = collection("Nothing")
-    assert not any("cross" in flaw.sentence for flaw in flaws.of_scene(bpy.context.scene))
+    assert not any("cross" in flaw.sentence for flaw in mesh_checks.of_scene(bpy.context.scene))
     frame(1)
     assert this_session().crossing_count == 0
 

@@ -20,7 +20,10 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
-from softpressure_ext.softpressure import flaws, session, status, units
+from softpressure_ext.softpressure.bodies import mesh_checks
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.scene_io import units
+from softpressure_ext.softpressure.state import sessions
 
 FRAMES = 30
 #: Lengths and gravity as fields show them, for any scale.
@@ -136,10 +139,10 @@ def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falli
     scene.unit_settings.scale_length = 0.5
     bpy.context.view_layer.update()
     here = this_session()
-    session.mark_all()
+    sessions.mark_all()
     assert here.is_out_of_date(scene) and units.metres_per_unit(scene) == 0.5
     scene.unit_settings.system = "NONE"
-    session.mark_all()
+    sessions.mark_all()
     assert not here.is_out_of_date(scene) and units.metres_per_unit(scene) == 1.0
 
 
@@ -152,7 +155,7 @@ def test_a_mass_is_shown_in_kilograms_at_any_scale() -> None:
 def test_sentences_are_in_metres_too() -> None:
     ball, _, _ = add_scene(0.01)
     ball.softpressure.thickness = 100.0  # shown as 1 m
-    told = " ".join(flaw.sentence for flaw in flaws.of_scene(bpy.context.scene))
+    told = " ".join(flaw.sentence for flaw in mesh_checks.of_scene(bpy.context.scene))
     assert "its thickness of 1 m is more than its mean edge of 0.15 m" in told
     frame(1)
     assert "Keeps its drawn shape" in status.puff_text(bpy.context.scene, ball)

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_scene import add_ball, empty_file, frame, play, shown, this_session  # noqa: F401
-from softpressure_ext.softpressure import vacuum
+from softpressure_ext.softpressure.scene_io import vacuum
 
 
 def key(obj, name, values):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from bpy_scene import empty_file, frame, shown, this_session  # noqa: F401
 from softpressure_ext.core import check_closed_surface
-from softpressure_ext.softpressure import mesh_io, samples
+from softpressure_ext.sample_blends import samples
+from softpressure_ext.softpressure.scene_io import mesh_io
 
 #: The ball is against the belly, and the last foot on the floor.
 LAST = 56

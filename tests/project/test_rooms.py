@@ -1,10 +1,13 @@
-"""The rooms of the core in their order: a file imports from its own room and those below, never from above."""
+"""The rooms of the core, and those of Blender's side, in their order: a file imports from its own room and those
+below, never from above.
+"""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-CORE = Path(__file__).resolve().parents[2] / "core"
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ROOT / "core"
 #: From the lowest room up; a file belongs to the room with the longest of these paths.
 ROOMS: tuple[tuple[str, ...], ...] = (
     ("errors", "tiny", "array_types"),
@@ -59,6 +62,13 @@ UPWARD = {
 }
 
 
+#: Packages of Blender's side, from the lowest up; imports inside functions and for type checkers count, too.
+PACKAGES = (
+    "scene_io", "state", "bodies", "cache", "simulation", "reports", "baking", "exporting", "viewport", "properties",
+    "batch",
+)  # fmt: skip
+
+
 def room_of(name: str) -> int:
     """Place of a file, or of a folder, in the order."""
     found = [(len(path), number) for number, room in enumerate(ROOMS) for path in room
@@ -94,3 +104,19 @@ def test_no_import_runs_upward_but_those_that_are_listed() -> None:
 def test_every_room_is_there() -> None:
     for path in (path for room in ROOMS for path in room):
         assert (CORE / path).is_dir() or (CORE / f"{path}.py").is_file(), path
+
+
+def test_packages_of_blenders_side_import_downward_only() -> None:
+    folder = ROOT / "softpressure"
+    assert {path.name for path in folder.iterdir() if (path / "__init__.py").is_file()} == set(PACKAGES)
+    assert {path.name for path in folder.glob("*.py")} == {"__init__.py", "handlers.py"}  # above all packages
+    found, count = [], 0
+    for path in sorted(folder.glob("*/*.py")):
+        own = path.parent.name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 2:
+                targets = [node.module.split(".")[0]] if node.module else [alias.name for alias in node.names]
+                count += len(targets)
+                found += [f"{own}/{path.name}: {name}" for name in targets
+                          if PACKAGES.index(name) >= PACKAGES.index(own)]  # fmt: skip
+    assert count > 150 and not found, found

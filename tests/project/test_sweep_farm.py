@@ -79,7 +79,7 @@ def planned(folder: Path) -> Path:
     """One of a sample file."""
     if importlib.util.find_spec("bpy") is None:
         pytest.skip("needs Blender as a module")
-    command = str(ROOT / "softpressure" / "as_module.py")
+    command = str(ROOT / "softpressure" / "batch" / "as_module.py")
     widths = ",".join(f"{1.0 + 0.01 * n:g}" for n in range(CASES))
     words = ["sweep", str(ROOT / "sample_blends" / "squeeze.blend"), "--frames=1:4", "--plan", f"--output={folder}"]
     subprocess.run([sys.executable, command, *words, "--set", f"Torus.scale[0]={widths},0"], check=True)

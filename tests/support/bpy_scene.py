@@ -10,7 +10,9 @@ import pytest
 import softpressure_ext
 from softpressure_ext.core import FrameInput, MethodOptions, Model, State, prepare
 from softpressure_ext.core.bodies.lattice.follow import followed
-from softpressure_ext.softpressure import capture, run_state, session, status
+from softpressure_ext.softpressure.reports import run_state, status
+from softpressure_ext.softpressure.simulation import capture
+from softpressure_ext.softpressure.state import sessions
 
 _registered = False
 
@@ -118,11 +120,11 @@ def empty_file() -> Iterator[None]:
         softpressure_ext.register()
         _registered = True
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    session.forget_all()
+    sessions.forget_all()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 10
     yield
-    session.is_rendering = False
+    sessions.is_rendering = False
 
 
 @pytest.fixture
@@ -206,7 +208,7 @@ def height(obj: Any) -> float:
 
 def this_session() -> Any:
     """The session of the scene."""
-    return session.of(bpy.context.scene)
+    return sessions.of(bpy.context.scene)
 
 
 def fingerprint(obj: Any) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def begin(name: str) -> steps.Steps:
     with steps.in_view():
         for obj in list(bpy.data.objects):
             bpy.data.objects.remove(obj)
-        steps.module("session").of(bpy.context.scene).clear()
+        steps.module("softpressure.state.sessions").of(bpy.context.scene).clear()
         bpy.context.scene.softpressure.use_scene_range = True
         bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 3
         bpy.context.scene.frame_set(1)
@@ -47,7 +47,7 @@ def begin(name: str) -> steps.Steps:
 
 def end() -> steps.Steps:
     """Leave every mode."""
-    steps.module("jobs").end()
+    steps.module("softpressure.state.jobs").end()
     yield steps.is_over
     with steps.in_view():
         if bpy.context.mode != "OBJECT":

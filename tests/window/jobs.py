@@ -227,7 +227,7 @@ def one_round(action: Callable[[], None], seen: Counter[str]) -> Steps:
     if was_running and ACTIONS[action] == GOES_ON:
         assert job() is not None or len(frames()) == FRAMES, f"the job is over: {here().error}"
     if action is delete_and_undo:
-        yield lambda: not module("beside").is_busy()
+        yield lambda: not module("softpressure.state.worker_thread").is_busy()
         undo_deletion()
         yield 0.1
     if action in (load, reset):

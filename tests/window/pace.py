@@ -82,7 +82,7 @@ def simulate() -> steps.Steps:
 def live() -> steps.Steps:
     """Live says why nothing moves before it does."""
     yield from scene()
-    state = steps.module("run_state")
+    state = steps.module("softpressure.reports.run_state")
     with steps.in_view():
         bpy.ops.softpressure.live_play("INVOKE_DEFAULT")
     told = dict[str, float]()
@@ -93,7 +93,7 @@ def live() -> steps.Steps:
         assert time.monotonic() - began < 120.0
     print(f"first frame after {time.monotonic() - began:.1f} s; told {told}", flush=True)
     assert any("20,8" in text for text in told), "nothing says that it starts, and with how much"
-    steps.module("jobs").end()
+    steps.module("softpressure.state.jobs").end()
     yield steps.is_over
 
 

@@ -61,7 +61,7 @@ def refused() -> None:
 
 def open_panels(sections: set[str]) -> None:
     """Register the panels of the sidebar anew: those of these sections open, all others closed."""
-    panels = [cls for cls in steps.module("addon").CLASSES if getattr(cls, "bl_category", "") == "Soft Pressure"]
+    panels = [cls for cls in steps.module("panels").CLASSES if getattr(cls, "bl_category", "") == "Soft Pressure"]
     for cls in reversed(panels):
         bpy.utils.unregister_class(cls)
     for cls in panels:
@@ -75,7 +75,7 @@ def make(options: argparse.Namespace) -> Iterator[float]:
     if options.zip:
         steps.install(options.zip)
         yield sidebar.REDRAW
-    sections = {cls.section for cls in steps.module("addon").CLASSES if hasattr(cls, "section")}
+    sections = {cls.section for cls in steps.module("panels").CLASSES if hasattr(cls, "section")}
     found: list[np.ndarray] = []
     for build, opened in ((ball, sections - CLOSED), (jelly, {"body", "flow"}), (refused, {"body"})):
         open_panels(opened)

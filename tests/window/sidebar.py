@@ -42,7 +42,7 @@ def show() -> Iterator[float]:
 def read(kind: str, found: list[np.ndarray]) -> Iterator[float]:
     """Append the picture of a region of the viewport, its rows from the bottom, as soon as all is drawn."""
     drawn: list[np.ndarray] = []
-    while module("status_bar").preparing():  # its bar is there once in a lifetime
+    while module("softpressure.state.status_bar").preparing():  # its bar is there once in a lifetime
         yield REDRAW
 
     def keep() -> None:

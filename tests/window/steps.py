@@ -23,23 +23,23 @@ Steps = Generator[Callable[[], bool] | float, None, None]
 
 
 def module(name: str) -> Any:
-    """A module of the installed extension."""
-    return next(found for path, found in sys.modules.items() if path.endswith(f".softpressure.softpressure.{name}"))
+    """A module of the installed extension, by its dotted path there."""
+    return next(found for path, found in sys.modules.items() if path.endswith(f"user_default.softpressure.{name}"))
 
 
 def here() -> Any:
     """The session of the scene."""
-    return module("session").of(bpy.context.scene)
+    return module("softpressure.state.sessions").of(bpy.context.scene)
 
 
 def job() -> Any:
     """What runs beside the window."""
-    return module("jobs").current()
+    return module("softpressure.state.jobs").current()
 
 
 def is_over() -> bool:
     """Whether nothing runs any more."""
-    return job() is None and not module("beside").is_busy()
+    return job() is None and not module("softpressure.state.worker_thread").is_busy()
 
 
 def view(window: Any = None) -> tuple[Any, Any, dict[str, Any]]:
@@ -104,7 +104,7 @@ def one_after_the_other(cases: dict[str, Callable[[], Steps]], options: argparse
         except Exception:
             traceback.print_exc()
             failed.append(name)
-            module("jobs").end()
+            module("softpressure.state.jobs").end()
             yield is_over
     assert not failed, f"failed: {', '.join(failed)}"
     print("WINDOW TEST PASSED", flush=True)

@@ -1,0 +1,104 @@
+"""Materials of soft bodies, kept as Blender keeps its presets: a small script each, in our folder or the user's. These
+are read, not run.
+"""
+
+import ast
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core.parameters import GIVEN, PARAMETERS
+from ..state import given_values
+
+#: Of the folders `presets`: where Blender looks for them, and writes those of the user.
+SUBFOLDER = "softpressure"
+#: The settings that are a body's material, in the order in which they are set. Sizes (thickness, cells, depth), groups
+#: and motion belong to an object.
+PROPERTIES = ("body_type", *(parameter.name for parameter in PARAMETERS if parameter.is_material))
+#: What Blender writes at the top of a preset.
+_HEAD = ("import bpy", "settings = bpy.context.object.softpressure")
+_HERE = str(Path(__file__).resolve().parent)
+
+
+def is_known(path: str) -> bool:
+    """Whether a file is in a folder of presets of materials; no other is read."""
+    folders = [Path(folder).resolve() for folder in bpy.utils.preset_paths(SUBFOLDER)]
+    return Path(path).suffix == ".py" and Path(path).resolve().parent in folders
+
+
+def about(path: str) -> str:
+    """Description of a preset, its docstring without the full stop; empty if there is none."""
+    with suppress(OSError, SyntaxError, ValueError):
+        return (ast.get_docstring(ast.parse(Path(path).read_text(encoding="utf-8"))) or "").rstrip(".")
+    return ""
+
+
+def read(path: str) -> dict[str, Any]:
+    """The settings that a preset holds. Raises `ValueError` with a sentence if it is no list of settings."""
+    try:
+        lines = ast.parse(Path(path).read_text(encoding="utf-8")).body
+        texts = [ast.unparse(line) for line in lines]
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"cannot be read ({error})") from error
+    found: dict[str, Any] = {}
+    for line, text in zip(lines, texts, strict=True):
+        is_head = text in _HEAD or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+        if is_head:
+            continue
+        target = line.targets[0] if isinstance(line, ast.Assign) and len(line.targets) == 1 else None
+        if not isinstance(target, ast.Attribute) or ast.unparse(target) not in {
+            f"settings.{name}" for name in PROPERTIES
+        }:
+            raise ValueError(f"line {line.lineno} sets no setting of a material")
+        try:
+            found[target.attr] = ast.literal_eval(line.value)
+        except (ValueError, TypeError, RecursionError, MemoryError) as error:
+            raise ValueError(f"line {line.lineno} gives no plain value") from error
+    return found
+
+
+def apply(obj: bpy.types.Object, path: str, menu: str) -> str:
+    """Apply a material to the active soft body; returns a sentence on what was not changed, or an empty one.
+
+    A flat mesh cannot have the type of most presets, so it keeps its own. Raises `ValueError` if the preset is
+    no list of settings, and then changes nothing; `TypeError` if a value is of a wrong type.
+    """
+    values = read(path)
+    settings, before = obj.softpressure, obj.softpressure.body_type
+    # a preset that does not say gives pressure, modulus and mass, and has no dampers
+    with given_values.as_given():
+        for parameter in (*GIVEN.values(), *(each for each in PARAMETERS if each.name == "spring_damping")):
+            setattr(settings, parameter.name, parameter.default)
+        for name in PROPERTIES:
+            if name in values:
+                setattr(settings, name, values[name])
+    getattr(bpy.types, menu).bl_label = bpy.path.display_name(Path(path).name, title_case=False)
+    if settings.body_type == before or _can_be(obj, settings.body_type) or not _can_be(obj, before):
+        return ""
+    wanted, settings.body_type = settings.body_type, before
+    types = settings.bl_rna.properties["body_type"].enum_items
+    return f"{obj.name}: stays of type {types[before].name}, as its mesh cannot be {types[wanted].name}"
+
+
+def _can_be(obj: bpy.types.Object, body_type: str) -> bool:
+    """Whether the mesh of an object can be a soft body of a type."""
+    from ...core import SoftPressureError
+    from . import object_checks
+
+    try:
+        object_checks.check(obj, "SOFT", body_type)
+    except SoftPressureError:
+        return False
+    return True
+
+
+def register() -> None:
+    """Let Blender find the presets that came with the extension."""
+    bpy.utils.register_preset_path(_HERE)
+
+
+def unregister() -> None:
+    """Take them away again; those of the user stay."""
+    bpy.utils.unregister_preset_path(_HERE)

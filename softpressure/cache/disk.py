@@ -1,0 +1,138 @@
+"""Caches on disk, so that a saved file plays when it is opened again and renders in the background."""
+
+import contextlib
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import CacheError, State, World
+from ...core.cache import FrameCache
+from ..state import measurements, sessions, worker_thread
+from . import journal
+
+
+def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
+    """Path of the cache of a scene: beside the file, or in the chosen folder; None before the first save."""
+    blend = Path(blend_path or bpy.data.filepath)
+    if not blend.name:
+        return None
+    chosen = scene.softpressure.cache_folder
+    folder = Path(bpy.path.abspath(chosen, start=str(blend.parent))) if chosen else blend.parent
+    return folder / f"softpressure_{blend.stem}" / f"{bpy.path.clean_name(scene.name)}.npz"
+
+
+def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
+    """Write the cache of a scene, if there is one and a path for it; a failure is shown in the panel, not raised."""
+    here, write = sessions.of(scene), writing(scene, blend_path)
+    if here.stepper is not None:
+        here.stepper.do_between(write)
+    else:
+        worker_thread.wait()  # for a frame that is under way, though its job was stopped
+        write()
+
+
+def writing(scene: bpy.types.Scene, blend_path: str = "") -> Callable[[], None]:
+    """What `save` does, for any thread, while no frame is stepped."""
+    here = sessions.of(scene)
+    path = path_of(scene, blend_path)
+    if path is None or here.cache is None or not here.cache.frame_count:
+        return lambda: None
+    note_names(scene)
+    return functools.partial(_write, here, here.cache, here.world, here.gauges, path)
+
+
+def note_names(scene: bpy.types.Scene) -> None:
+    """Store the names of the cache's objects: they are found by name again, and may have been renamed."""
+    here, names = sessions.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
+    if here.cache is not None and all(uid in names for uid in here.object_uids):
+        here.cache.body_names = tuple(names[uid] for uid in here.object_uids)
+
+
+def state_of(world: World, table: measurements.Table) -> dict[str, NDArray[Any]]:
+    """State of a world for the cache, with the gauges of its run; the world must be between two frames."""
+    return _arrays(world.save()) | measurements.to_arrays(table)
+
+
+def _write(
+    here: sessions.Session, cache: FrameCache, world: World | None, table: measurements.Table, path: Path
+) -> None:
+    """Write a cache, with the state of its world, which must be between two frames."""
+    try:
+        if world is not None:
+            cache.state = state_of(world, table)
+        cache.save(path)
+        if here.stepper is None:  # of a run that goes on, the journal does, too
+            journal.remove(path)
+    except CacheError as error:
+        here.fail(str(error))
+
+
+def load(scene: bpy.types.Scene) -> FrameCache | None:
+    """Read the file with the cache of a scene, if there is one. Raises `CacheError` if it is damaged."""
+    path = path_of(scene)
+    return FrameCache.load(path) if path is not None and path.exists() else None
+
+
+def load_journal(scene: bpy.types.Scene) -> FrameCache | None:
+    """Read what a simulation left that did not end, if there is any. Raises `CacheError` if it is damaged."""
+    path = path_of(scene)
+    return None if path is None else journal.read(path)
+
+
+def delete(scene: bpy.types.Scene) -> None:
+    """Remove the file with the cache of a scene, and its folder if it is empty then; a failure is noted."""
+    path = path_of(scene)
+    worker_thread.wait()  # it may be being written
+    if path is None:
+        return
+    journal.remove(path)
+    if not path.exists():
+        return
+    try:
+        path.unlink()
+    except OSError as error:
+        sessions.of(scene).fail(f"{path}: cannot be deleted ({error.strerror}). Check the permissions of its folder.")
+        return
+    with contextlib.suppress(OSError):  # it holds the caches of other scenes
+        path.parent.rmdir()
+
+
+def state_in(cache: FrameCache) -> State:
+    """The state that a cache read from disk ends with; raises `CacheError` if it holds none."""
+    if cache.state is None:
+        raise CacheError("Scene: the cache on disk ends here and cannot be continued. Press Reset to simulate anew.")
+    try:
+        state: State = _rebuild(State, cache.state)
+    except KeyError as error:
+        raise CacheError(f"Scene: the cache on disk lacks {error}. Press Reset to simulate anew.") from error
+    return state
+
+
+def _arrays(item: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
+    """The fields of a data class by their dotted names, data classes within it included."""
+    found: dict[str, NDArray[Any]] = {}
+    for field in dataclasses.fields(item):
+        value, name = getattr(item, field.name), f"{prefix}{field.name}"
+        found |= _arrays(value, f"{name}.") if dataclasses.is_dataclass(value) else {name: np.asarray(value)}
+    return found
+
+
+def _rebuild(kind: Any, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Any:
+    """A data class from the result of `_arrays`; raises `KeyError` for a missing field without default."""
+    types, values = get_type_hints(kind), {}
+    for field in dataclasses.fields(kind):
+        name = f"{prefix}{field.name}"
+        has_default = not (field.default is field.default_factory is dataclasses.MISSING)
+        if name not in arrays and has_default:
+            continue  # a file of an earlier version
+        if dataclasses.is_dataclass(types[field.name]):
+            values[field.name] = _rebuild(types[field.name], arrays, f"{name}.")
+        else:
+            values[field.name] = arrays[name] if arrays[name].ndim else arrays[name].item()
+    return kind(**values)

@@ -1,0 +1,155 @@
+"""Settings of scenes. Their names are part of the extension's interface for scripts."""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+
+from ...core.parameters import SCENE
+from ..state import sessions
+from ..state.versions import BLEND_RELATIVE, taken
+from .parameter_properties import SETTING, Group, properties
+from .view_properties import Curves, Overlay
+
+
+def _get_frame_start(settings: Group) -> int:
+    return int(settings.id_data.frame_start if settings.use_scene_range else settings.own_frame_start)
+
+
+def _get_frame_end(settings: Group) -> int:
+    return int(settings.id_data.frame_end if settings.use_scene_range else settings.own_frame_end)
+
+
+def _set_range(settings: Group, start: int, end: int) -> None:
+    settings.own_frame_start, settings.own_frame_end = start, end
+    settings.use_scene_range = False
+
+
+def _on_attributes(settings: Group, _context: bpy.types.Context) -> None:
+    """Show the present frame again, with or without attributes."""
+    from ..cache import playback
+
+    sessions.forget_shown()
+    playback.show(settings.id_data)
+
+
+def _get_active_body(settings: Group) -> int:
+    active = bpy.context.view_layer.objects.active
+    return int(settings.id_data.objects.find(active.name)) if active is not None else -1
+
+
+def _set_active_body(settings: Group, value: int) -> None:
+    objects = settings.id_data.objects
+    if not 0 <= value < len(objects) or objects[value].name not in bpy.context.view_layer.objects:
+        return
+    for obj in bpy.context.view_layer.objects:
+        obj.select_set(obj == objects[value])
+    bpy.context.view_layer.objects.active = objects[value]
+
+
+def _set_frame_start(settings: Group, value: int) -> None:
+    _set_range(settings, value, max(value, _get_frame_end(settings)))
+
+
+def _set_frame_end(settings: Group, value: int) -> None:
+    _set_range(settings, min(value, _get_frame_start(settings)), value)
+
+
+class Declared:
+    """The settings that `core/parameters/` declares."""
+
+    __annotations__ = properties(SCENE)
+
+
+class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
+    """How a scene is simulated, and what Blender keeps of the simulation: its range, its cache."""
+
+    use_scene_range: BoolProperty(
+        name="Scene Range",
+        description="Simulate the frame range of the scene. Setting a start or end frame here switches this off",
+        default=True,
+        **SETTING,
+    )
+    frame_start: IntProperty(
+        name="Start",
+        description="First frame of the simulation, where bodies have their rest shape; the scene's unless set here",
+        get=_get_frame_start,
+        set=_set_frame_start,
+        options=set(),
+    )
+    frame_end: IntProperty(
+        name="End",
+        description="Last frame of the simulation; the scene's unless set here",
+        get=_get_frame_end,
+        set=_set_frame_end,
+        options=set(),
+    )
+    active_body: IntProperty(
+        name="Active Body",
+        description="Which object of the scene is active, by number; setting it selects that object alone",
+        get=_get_active_body,
+        set=_set_active_body,
+        options={"SKIP_SAVE"},
+    )
+    live_rate: FloatProperty(
+        name="Live Frames per Second",
+        description="How many frames per second the last live play of a script took",
+        get=lambda settings: sessions.of(settings.id_data).live_rate,
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+    own_frame_start: IntProperty(default=1, options={"HIDDEN"})
+    own_frame_end: IntProperty(default=250, options={"HIDDEN"})
+    cache_folder: StringProperty(
+        name="Folder",
+        description="Where the cache is written: empty is beside the file. It goes there when it is simulated or saved "
+        "next; a path that begins with // is that of the file",
+        subtype="DIR_PATH",
+        options=BLEND_RELATIVE,
+    )
+    pack_cache: BoolProperty(
+        name="Pack into .blend",
+        description="Save the cached frames inside the .blend, too, so that a copy of it plays and renders anywhere. "
+        "The file grows by their size; switched off it shrinks when it is saved next",
+        default=False,
+        options=set(),
+    )
+    render_without_frames: EnumProperty(
+        name="Missing Frames",
+        description="What a render from the command line does where a frame is not simulated, as on a render farm "
+        "that got the file without its cache",
+        items=(
+            ("STOP", "Stop", "End Blender with exit status 1 and a sentence on what is missing"),
+            ("RED", "Red Frame", "Write a red picture in place of the frame, and go on"),
+            ("WARN", "Warn", "Print a sentence, and render the nearest frame that there is"),
+        ),
+        default="STOP",
+        options=set(),
+    )
+    key_error: FloatProperty(
+        name="Largest Error",
+        description="How far a vertex may be from the simulated one with relative shape keys. Larger makes fewer "
+        "keys and smaller files; 0 keeps every frame in which something does not move evenly",
+        default=0.001,
+        min=0.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.01,
+        subtype="DISTANCE",
+        options=set(),
+    )
+    point_attributes: BoolProperty(
+        name="Point Attributes",
+        description="Write strain and contact force (N) of the shown frame to the vertices of soft bodies, as the mesh "
+        "attributes sp_strain and sp_contact_force, for shading and geometry nodes. Forces are kept with frames that "
+        "are simulated from the start while this is on",
+        default=False,
+        options=set(),
+        update=_on_attributes,
+    )
+    defaults_version: IntProperty(
+        name="Version of the Defaults",
+        description="Which defaults hold where a setting was not changed; 0 in files of early versions",
+        options={"HIDDEN"},
+    )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Take a method of earlier versions, as scripts may name it, for the present one."""
+        super().__setattr__(name, taken(self, value) if name == "solver" and isinstance(value, str) else value)

@@ -1,0 +1,55 @@
+"""Renders of frames that are not simulated: told once, and not taken for a success where nobody watches."""
+
+import os
+import sys
+
+import bpy
+
+from ..state import sessions, status_bar
+from . import status
+
+#: Exit status of Blender.
+_FAILED = 1
+#: Arguments with which Blender renders from the command line, as farms start it.
+_RENDERS = {"-a", "--render-anim", "-f", "--render-frame"}
+
+
+def before_frame(scene: bpy.types.Scene) -> None:
+    """A frame is about to be rendered: tell once if its simulation is missing, and end a render of the command line."""
+    here = sessions.of(scene)
+    if not sessions.has_bodies(scene):
+        return
+    sentence = status.render_text(scene, scene.frame_current)
+    if not sentence:
+        return
+    if here.missed_frame is None:
+        here.missed_frame = scene.frame_current
+        status_bar.announce(sentence)
+    if _what_to_do(scene) == "STOP":
+        sys.stdout.flush()
+        os._exit(_FAILED)  # at once: unwinding a render, as `sys.exit` would, ends Blender 4.2 by a crash
+
+
+def after_frame(scene: bpy.types.Scene) -> None:
+    """A frame was written: replace the picture of one that is not simulated by a red one."""
+    if not sessions.has_bodies(scene) or _what_to_do(scene) != "RED" or not status.is_unsimulated(scene):
+        return
+    render = scene.render
+    size = [max(1, side * render.resolution_percentage // 100) for side in (render.resolution_x, render.resolution_y)]
+    picture = bpy.data.images.new("SP Missing Frame", *size)
+    try:
+        picture.generated_color = (1.0, 0.0, 0.0, 1.0)  # type: ignore[assignment]
+        picture.save_render(render.frame_path(frame=scene.frame_current), scene=scene)
+    finally:
+        bpy.data.images.remove(picture)
+
+
+def _what_to_do(scene: bpy.types.Scene) -> str:
+    """STOP, RED or WARN.
+
+    A window has a person who reads the sentence, and a script renders what it likes; a movie has no picture to replace.
+    """
+    if not (bpy.app.background and _RENDERS & {*sys.argv}) or not status.is_unsimulated(scene):
+        return "WARN"
+    chosen = str(scene.softpressure.render_without_frames)
+    return "STOP" if chosen == "RED" and scene.render.is_movie_format else chosen

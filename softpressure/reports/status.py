@@ -1,0 +1,297 @@
+"""Texts about the state of a scene, for panels and reports."""
+
+import math
+from statistics import median
+
+import bpy
+import numpy as np
+
+from ...core.parameters import SKINS
+from ...core.parameters.methods import ENGINE
+from ..bodies import hose_problems
+from ..scene_io import effectors, units
+from ..simulation import loading
+from ..state import measurements, sessions
+
+#: Least added mass that is shown, as a share of a body's mass.
+_TOLD_MASS = 0.005
+#: Assumed duration of a frame before any was simulated [s].
+_SLOW_FRAME = 0.2
+#: Least visible change of shape, as a share of the size.
+_UNSEEN = 1e-3
+
+
+def cache_text(scene: bpy.types.Scene) -> str:
+    """Frames in the cache: `frames 1–120 of 250`."""
+    cache, settings = sessions.of(scene).cache, scene.softpressure
+    if cache is None or not cache.frame_count or not sessions.has_bodies(scene):
+        return "no frames"
+    last = min(cache.last_frame, settings.frame_end)
+    held = f"frame {last}" if last == cache.first_frame else f"frames {cache.first_frame}–{last}"
+    return f"{held} of {settings.frame_end}"
+
+
+def cache_share(scene: bpy.types.Scene) -> float:
+    """Part of the frame range in the cache, 0 to 1."""
+    cache, settings = sessions.of(scene).cache, scene.softpressure
+    if cache is None or not cache.frame_count:
+        return 0.0
+    count = min(cache.last_frame, settings.frame_end) - settings.frame_start + 1
+    return min(1.0, max(0.0, count / (settings.frame_end - settings.frame_start + 1)))
+
+
+def cache_place(scene: bpy.types.Scene) -> str:
+    """Where the cache of a scene is kept."""
+    from ..cache import disk
+
+    path = disk.path_of(scene)
+    return "In memory until the file is saved" if path is None else str(path)
+
+
+def cache_sizes(scene: bpy.types.Scene) -> str:
+    """Size of the cache of a scene: `In memory 12.3 MB, on disk 12.4 MB`."""
+    from ..cache import disk
+
+    cache, path = sessions.of(scene).cache, disk.path_of(scene)
+    found = [f"In memory {_megabytes(0 if cache is None else cache.memory)}"]
+    if path is not None:
+        found.append(f"on disk {_megabytes(path.stat().st_size)}" if path.exists() else "not on disk yet")
+    return ", ".join(found)
+
+
+def pack_text(scene: bpy.types.Scene) -> str:
+    """Label of the choice to pack the cache: `Pack into .blend (12.3 MB)`."""
+    cache = sessions.of(scene).cache
+    return "Pack into .blend" + (f" ({_megabytes(cache.memory)})" if cache is not None and cache.frame_count else "")
+
+
+def attribute_texts(scene: bpy.types.Scene) -> list[str]:
+    """What the cached frames lack for point attributes, if these are on."""
+    cache = sessions.of(scene).cache
+    if not scene.softpressure.point_attributes or cache is None or cache.holds_forces:
+        return []
+    return ["These frames hold no contact forces. Press Reset and simulate again."]
+
+
+def remaking_seconds(scene: bpy.types.Scene) -> float:
+    """Estimated time to make the cache anew [s]: by what the last frames took, or as for slow ones."""
+    here = sessions.of(scene)
+    if here.cache is None or not here.cache.frame_count:
+        return 0.0
+    from ..simulation import run_start
+
+    return run_start.seconds(scene) + (_frame_seconds(here) or _SLOW_FRAME) * here.cache.frame_count
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size < 1e9 else f"{size / 1e9:.2f} GB"
+
+
+def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> list[str]:
+    """Warnings about the simulation and what is shown.
+
+    The row of controls tells the state itself, and the panel of the `active` object what is wrong with that.
+    """
+    found: list[str] = []
+    if not sessions.has_bodies(scene):
+        return found
+    if missing := loading.missing_compiler():
+        return [missing]
+    found += earlier_texts(scene)
+    from ..simulation import run_start, timeline
+
+    here = sessions.of(scene)
+    cache = None if here.is_out_of_date(scene) else here.cache
+    if cache is not None and not (here.is_filling or cache.first_frame <= scene.frame_current <= cache.last_frame):
+        found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
+    if run_start.is_too_long_to_play(scene) and cache is None:
+        found.append(f"Starting takes about {run_start.seconds(scene):.0f} s: press Simulate, which Esc stops.")
+    if timeline.is_too_slow(here) and cache_share(scene) < 1.0:
+        found.append(f"A frame takes {here.seconds[-1]:.1f} s: press Simulate, which lets you go on and Esc stops.")
+    if here.crossing_count:
+        found.append(
+            f"{here.crossing_count} crossing triangles at start: what can be is moved apart before the first frame. "
+            "Repair the meshes if that shows."
+        )
+    found += [*here.soft_solids, *here.slack_skins, *here.overstretched.values()]
+    found += effectors.notes(scene)
+    found += hose_problems.notes(scene)
+    found += _who_is_missing(scene, active)
+    if here.missed_frame is not None:
+        found += filter(None, [render_text(scene, here.missed_frame)])
+    told = {*found, problem_text(scene, active) if active is not None else ""}
+    found += [sentence for sentence in here.error_of(scene).splitlines() if sentence not in told]
+    if not scene.render.use_lock_interface:
+        found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
+    return found
+
+
+def render_text(scene: bpy.types.Scene, frame: int) -> str:
+    """What is missing or out of date in a render of this frame; empty if nothing is."""
+    here, settings = sessions.of(scene), scene.softpressure
+    if all(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+        return ""
+    remedy = "Press Simulate before rendering, or Bake, which needs no cache."
+    if here.cache is None or not here.cache.frame_count:
+        from ..cache import disk
+
+        place = disk.path_of(scene)
+        copied = ""
+        if place is not None:
+            remedy = f"Copy the folder {place.parent} along with the file, or switch on Pack into .blend. {remedy}"
+            copied = f" in {place}"
+        return f"{scene.name}: frame {frame} is rendered without simulation: no cached frames{copied}. {remedy}"
+    if here.is_out_of_date(scene):
+        return f"{scene.name}: frame {frame} is rendered from frames that are out of date. {remedy}"
+    if here.cache.last_frame < min(frame, settings.frame_end):
+        return f"{scene.name}: frame {frame} is not simulated; frame {here.cache.last_frame} is rendered. {remedy}"
+    return ""
+
+
+def is_unsimulated(scene: bpy.types.Scene) -> bool:
+    """Whether the present frame has no simulated shape to render."""
+    cache, settings = sessions.of(scene).cache, scene.softpressure
+    if all(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+        return False
+    return not (cache and cache.frame_count) or cache.last_frame < min(scene.frame_current, settings.frame_end)
+
+
+def drops_frames(scene: bpy.types.Scene) -> bool:
+    """Whether playing the timeline may skip frames that are to be simulated, so that it stops at the first gap."""
+    if scene.sync_mode == "NONE" or all(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+        return False
+    return cache_share(scene) < 1.0 or sessions.of(scene).is_out_of_date(scene)
+
+
+def problem_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Why a body takes no part, or why an object was refused when it was added; empty if nothing is wrong with it."""
+    is_body = obj.softpressure.kind != "NONE"
+    if not is_body and obj.session_uid not in sessions.tried:
+        return ""
+    from ..bodies import validation
+
+    return validation.problems(scene).get(obj.session_uid, "") if is_body else validation.refusal(obj)
+
+
+def state_icon(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Icon of a body's state: refused, baked, simulated, out of date, or none of these."""
+    here = sessions.of(scene)
+    if problem_text(scene, obj):
+        return "ERROR"
+    if obj.softpressure.is_baked:
+        return "KEYFRAME_HLT"
+    if here.is_out_of_date(scene):
+        return "FILE_REFRESH"
+    return "CHECKMARK" if obj.session_uid in here.object_uids else "BLANK1"
+
+
+def _who_is_missing(scene: bpy.types.Scene, active: bpy.types.Object | None) -> list[str]:
+    """Bodies that take no part: refused ones but for the active one, and those added since."""
+    from ..bodies import validation
+
+    here, refused = sessions.of(scene), validation.problems(scene)
+    here_told = None if active is None else active.session_uid
+    found = [sentence for uid, sentence in refused.items() if uid != here_told]
+    if here.cache is None or here.is_out_of_date(scene):
+        return found
+    for obj in sessions.objects(scene, "SOFT", "RIGID"):
+        if obj.session_uid not in refused and obj.session_uid not in here.object_uids and not obj.softpressure.is_baked:
+            found.append(f"{obj.name} takes no part yet. Go to the first frame, or simulate again.")
+    return found
+
+
+def pace_texts(scene: bpy.types.Scene) -> list[str]:
+    """What the last frames took: `6.2 ms and 74 steps per frame`, and `Added mass 0.8 %` where it is worth telling."""
+    here, found = sessions.of(scene), []
+    if taken := _frame_seconds(here):
+        time = 1e3 * taken if taken < 1.0 else taken
+        digits = float(f"{time:.2g}" if time >= 1.0 else f"{time:.1g}")
+        found.append(f"{digits:g} {'ms' if taken < 1.0 else 's'}")
+    rows = [here.gauges[frame][:, measurements.STEPS] for frame in sorted(here.gauges)[-sessions.LAST :]]
+    if counts := [float(np.nanmax(row)) for row in rows if np.isfinite(row).any()]:
+        steps = round(median(counts))
+        found.append("1 step" if steps == 1 else f"{steps} steps")
+    told = [f"{' and '.join(found)} per frame"] if found else []
+    if here.added_mass > _TOLD_MASS:
+        told.append(f"Added mass {100.0 * here.added_mass:.2g} %")
+    return told
+
+
+def earlier_texts(scene: bpy.types.Scene) -> list[str]:
+    """That the method which a file or script asked for has been replaced, if so."""
+    earlier = sessions.of(scene).earlier_method
+    if not earlier or scene.softpressure.solver != ENGINE:
+        return []
+    return [f"This file asked for the method {earlier}, which is gone: bodies are simulated by Soft Pressure now."]
+
+
+def _frame_seconds(here: sessions.Session) -> float:
+    """What a frame takes by the last ones [s]; 0 before any was simulated."""
+    return median(here.seconds) if here.seconds else 0.0
+
+
+def bake_size(scene: bpy.types.Scene) -> int:
+    """Memory of baked shape keys [bytes]: Blender keeps two copies of each. Keyframes are few."""
+    cache = sessions.of(scene).cache
+    return 0 if cache is None else 2 * 12 * sum(cache.vertex_counts) * cache.frame_count
+
+
+def thinned_texts(scene: bpy.types.Scene) -> list[str]:
+    """Relative shape keys of each baked body, and the error they reach: `Ball: 14 keys, within 0.8 mm`."""
+    found = []
+    for obj in sessions.objects(scene, "SOFT"):
+        keys = obj.data.shape_keys
+        if obj.softpressure.is_baked and keys is not None and keys.use_relative:
+            error = units.length_text(scene, obj.softpressure.baked_error * units.metres_per_unit(scene))
+            found.append(f"{obj.name}: {len(keys.key_blocks) - 1} keys, within {error}")
+    return found
+
+
+def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Growth of a body of gas from its drawn shape: `Puffs out 2.5 cm, volume +4.6 %`; empty if filled as drawn.
+
+    The largest displacement, and the change of volume; before they are known it says so, so that the panel keeps its
+    layout.
+    """
+    settings = obj.softpressure
+    if settings.body_type not in SKINS or (settings.pressure_at, settings.drawn_shape) == (
+        "DRAWN",
+        "SLACK",
+    ):
+        return ""
+    here = sessions.of(scene)
+    if obj.session_uid not in here.puffs or here.is_out_of_date(scene):
+        return "Puffs out: not yet known"
+    growth, move = here.puffs[obj.session_uid]
+    if move < _UNSEEN * units.metres_per_unit(scene) * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
+        return "Keeps its drawn shape"
+    what = "area" if settings.body_type == "LOOP" else "volume"
+    return f"Puffs out {units.length_text(scene, move)}, {what} {100.0 * growth:+.1f} %"
+
+
+def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`, or that they are unknown.
+
+    A lattice has a volume only; a loop has its area. Empty for other bodies.
+    """
+    if obj.softpressure.kind != "SOFT":
+        return ""
+    here = sessions.of(scene)
+    rows = here.gauges.get(scene.frame_current)
+    kind = obj.softpressure.body_type
+    what = "Area" if kind == "LOOP" else "Volume"
+    has_gas = kind in SKINS
+    if rows is None or obj.session_uid not in here.object_uids:
+        return f"{what}: not yet known"
+    volume_ratio, pressure = rows[here.object_uids.index(obj.session_uid), [measurements.VOLUME, measurements.PRESSURE]]
+    return f"{what} {100 * volume_ratio:.1f} %" + (f", {pressure:.0f} Pa" if has_gas else "")
+
+
+def liquid_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Height of the liquid in a body in this frame: `Liquid up to 12 cm`; empty without, or if unknown."""
+    here = sessions.of(scene)
+    rows = here.gauges.get(scene.frame_current)
+    if rows is None or obj.session_uid not in here.object_uids:
+        return ""
+    level = float(rows[here.object_uids.index(obj.session_uid), measurements.LEVEL])
+    return "" if math.isnan(level) else f"Liquid up to {units.length_text(scene, level)}"

@@ -1,0 +1,161 @@
+"""Digests of Blender's data: arrays, meshes, and places with what moves them.
+
+Read from the file's data, never from evaluated data: a digest must not change with the current frame. It does not
+depend on object names or their order. Animated values count with their keyframes instead of their present value.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from . import actions, instances, mesh_io, modifier_stack, rigid_pose
+from .blender_types import DataBlock
+
+_TRANSFORMS = ("location", "rotation", "scale", "delta")
+_SKIPPED_VALUES = {"rna_type", "name", "is_active", "execution_time", "persistent_uid", "show_expanded", "show_on_cage"}
+_SKIPPED_VALUES |= {"active", "show_in_editmode", "use_pin_to_last", "show_viewport", "show_render", "is_override_data"}
+
+
+class Digest:
+    """A digest that values are added to."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+        self.visited: dict[int, int] = {}  # number of each object that was added, by its `session_uid`
+
+    def add(self, *values: Any) -> None:
+        """Arrays, and values with a unique `repr`."""
+        for value in values:
+            if isinstance(value, np.ndarray):
+                self._hash.update(repr((value.shape, str(value.dtype))).encode())
+                self._hash.update(np.ascontiguousarray(value).data)
+            else:
+                self._hash.update(repr(value).encode() + b"\0")
+
+    def name(self) -> str:
+        """The digest so far."""
+        return self._hash.hexdigest()
+
+
+def of_arrays(values: Iterable[Any]) -> str:
+    """A digest of arrays, numbers and strings in this order."""
+    digest = Digest()
+    digest.add(*values)
+    return digest.name()
+
+
+def of_mesh(obj: bpy.types.Object) -> str:
+    """A digest of an object's own mesh: its rest shape and its faces."""
+    digest = Digest()
+    add_mesh(digest, obj)
+    return digest.name()
+
+
+def reached(obj: bpy.types.Object) -> set[int]:
+    """`session_uid` of the objects that the place and shape of an object depend on, itself included."""
+    digest = Digest()
+    keys = getattr(obj.data, "shape_keys", None)  # an empty has no data
+    if keys is not None:
+        add_animation(digest, keys)
+    add_object(digest, obj)
+    return set(digest.visited)
+
+
+def add_mesh(digest: Digest, obj: bpy.types.Object) -> None:
+    """Add an object's own mesh, or those of its instances: rest shape, faces, keys that a person mixes."""
+    if obj.type != "MESH":  # instances
+        for member in instances.members(obj):
+            if member.type == "MESH":
+                add_mesh(digest, member)
+            add_object(digest, member)
+        return
+    mesh, keys = obj.data, obj.data.shape_keys
+    if keys is not None:
+        digest.add(mesh_io.read_key(keys.reference_key))
+    elif "position" in mesh.attributes:  # not in edit mode
+        digest.add(mesh_io.read_local(mesh))
+    if ".corner_vert" in mesh.attributes:
+        corners: NDArray[np.int32] = np.empty(len(mesh.loops), np.int32)
+        mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
+        digest.add(corners)
+    digest.add(len(mesh.polygons))
+    if ".edge_verts" in mesh.attributes and not len(mesh.polygons):
+        ends: NDArray[np.int32] = np.empty(2 * len(mesh.edges), np.int32)
+        mesh.edges.foreach_get("vertices", ends)
+        digest.add(ends)
+    for key in modifier_stack.mixed_keys(obj) if obj.softpressure.kind == "SOFT" else ():
+        path = f'key_blocks["{key.name}"].value'
+        is_animated = bool(add_animation(digest, keys, {path}) & {path})
+        digest.add(key.name, key.relative_key.name, None if is_animated else key.value, mesh_io.read_key(key))
+        digest.add(*mesh_io.group_weights(obj, key.vertex_group))
+    if keys is not None and obj.softpressure.kind != "SOFT":
+        add_animation(digest, keys)
+        for key in keys.key_blocks:
+            digest.add(key.name, key.mute)
+
+
+def add_object(digest: Digest, obj: bpy.types.Object) -> None:
+    """Add the place of an object and what it depends on: transform or its animation, parents, constraints,
+    modifiers.
+    """
+    was_visited = obj.session_uid in digest.visited
+    number = digest.visited.setdefault(obj.session_uid, len(digest.visited))
+    digest.add(number, obj.type, len(obj.data.vertices) if obj.type == "MESH" else 0)
+    if was_visited:
+        return
+    animated = add_animation(digest, obj)
+    if not any(path.startswith(_TRANSFORMS) for path in animated):
+        digest.add(np.array(obj.matrix_basis))
+    if obj.pose is not None and not animated:
+        digest.add(*(np.array(bone.matrix_basis) for bone in obj.pose.bones))
+    if obj.parent is not None:
+        digest.add(np.array(obj.matrix_parent_inverse), obj.parent_type, obj.parent_bone)
+        add_object(digest, obj.parent)
+    for index, constraint in enumerate(each for each in obj.constraints if not rigid_pose.is_ours(each)):
+        _add_values(digest, constraint, f'constraints["{constraint.name}"]', animated, index)
+    for index, modifier, is_shown in modifier_stack.shaping_modifiers(obj):
+        digest.add(is_shown)
+        _add_values(digest, modifier, f'modifiers["{modifier.name}"]', animated, index)
+
+
+def add_animation(digest: Digest, owner: DataBlock, paths: set[str] | None = None) -> set[str]:
+    """The curves and drivers of a data-block, or those of some paths; returns the paths of all."""
+    for curve in actions.curves(owner):
+        if paths is not None and curve.data_path not in paths:
+            continue
+        values: NDArray[np.float32] = np.empty(2 * len(curve.keyframe_points), np.float32)
+        for name in ("co", "handle_left", "handle_right"):
+            curve.keyframe_points.foreach_get(name, values)
+            digest.add(values)
+        digest.add(curve.data_path, curve.array_index, curve.mute, curve.extrapolation)
+        digest.add([point.interpolation for point in curve.keyframe_points])
+    for curve in actions.drivers(owner):
+        if paths is not None and curve.data_path not in paths:
+            continue
+        digest.add(curve.data_path, curve.array_index, curve.driver.type, curve.driver.expression)
+        for target in [target for variable in curve.driver.variables for target in variable.targets]:
+            digest.add(target.data_path, target.transform_type)
+            if isinstance(target.id, bpy.types.Object):
+                add_object(digest, target.id)
+    return actions.animated_paths(owner)
+
+
+def _add_values(digest: Digest, item: Any, path: str, animated: set[str], index: int) -> None:
+    """The plain values of a modifier or constraint, and the objects it points to."""
+    digest.add(index, item.type)
+    for prop in item.bl_rna.properties:
+        name = prop.identifier
+        if name in _SKIPPED_VALUES or prop.is_readonly or f"{path}.{name}" in animated:
+            continue
+        if prop.type == "POINTER":
+            target = getattr(item, name)
+            if isinstance(target, bpy.types.Object):
+                add_object(digest, target)
+        elif prop.type != "COLLECTION":
+            value = getattr(item, name)
+            is_array = getattr(prop, "is_array", False)
+            digest.add(name, np.array(value).tolist() if is_array else str(value))

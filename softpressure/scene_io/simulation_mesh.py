@@ -1,0 +1,230 @@
+"""Even meshes and cages that soft bodies simulate, and how the drawn ones follow them."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import bpy
+import numpy as np
+
+from ...core import (
+    DrawnTriangles,
+    EvenMesh,
+    Follower,
+    InverseFollower,
+    MeshError,
+    bound_mesh,
+    carried_vertices,
+    carried_weights,
+    check_closed_surface,
+)
+from ...core.bodies.assembly import AUTOMATIC_THICKNESS
+from ...core.array_types import BoolArray
+from ...core.parameters.methods import FORCE_BASED
+from ...core.simulation_mesh.parts import have_parts_to_unite
+from . import flat_shape, kept_meshes, mesh_io, units
+from .mesh_io import FloatArray, IntArray
+from .seen_shape import Shape
+from .simulation_mesh_choice import may_be_even, vertex_count
+
+#: An even mesh is used where steps times vertices of the drawn one are more than this many times its own.
+_DEARER = 1.2
+#: The shortest edge of an even mesh, in its mean length.
+_SHORTEST = 0.6
+#: Most automatic thickness as a share of the size: a cube of 2 m and eight vertices lies 2.5 mm over the floor.
+_THIN = 1.25e-3
+#: Cells fill drawn meshes of up to so many times the vertices of an even one: filling takes time for each.
+_FINE = 10
+#: How many bodies that tear are kept in mind.
+_KEPT = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """A drawn mesh that follows an even one."""
+
+    even: EvenMesh
+    follower: Follower
+    inverse: InverseFollower  # where the even mesh is when the drawn one is animated
+    positions: FloatArray  # at the start [m], shape (vertex_count, 3)
+    triangles: IntArray
+    areas: FloatArray  # of its vertices [m^2]
+    even_areas: FloatArray  # of the vertices of the even mesh [m^2]
+    stand_off: float  # how far drawn vertices stand out of the even mesh, but for a twentieth of them [m]
+    notes: tuple[str, ...]  # what was done to the drawn mesh
+    seen_count: int  # vertices that are seen, with those that modifiers make
+
+    def values(self, vertices: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+        """A vertex group carried over to the even mesh: vertices with a weight, ascending, and their weights."""
+        return carried_weights(self.follower, self.even, vertices, weights)
+
+    def vertices(self, vertices: IntArray) -> IntArray:
+        """Chosen vertices carried over to the even mesh, ascending."""
+        return carried_vertices(self.follower, self.even, self.positions, vertices)
+
+    def torn(self, even_torn: BoolArray) -> BoolArray:
+        """Which drawn triangles are torn."""
+        if not even_torn.any():
+            return np.zeros(len(self.triangles), bool)
+        return _drawn_triangles(self).torn(even_torn)
+
+    def forces(self, even_forces: FloatArray) -> FloatArray:
+        """Forces on drawn vertices [N] from those on the even mesh: the same pressure on each area."""
+        found: FloatArray = self.follower.interpolated(np.asarray(even_forces) / self.even_areas) * self.areas
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An even mesh that is to be made."""
+
+    object_uid: int
+    name: str
+    shape: Shape
+    count: int
+
+    def making(self) -> Generator[float, None, kept_meshes.Kept]:
+        """Make it in slices, without Blender's data; yields the share that is done. Raises `MeshError`."""
+        try:
+            return (yield from kept_meshes.making(self.shape, self.count))
+        except MeshError as error:
+            raise MeshError(f"{self.name}: {str(error).removeprefix('mesh: ')}") from error
+
+    def keep(self, obj: bpy.types.Object, kept: kept_meshes.Kept) -> None:
+        """Keep what was made with the file."""
+        kept_meshes.keep(obj, kept_meshes.key_of(self.shape, self.count), kept)
+
+
+def wanted(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Wanted | None:
+    """The even mesh that a body takes and that is not there yet; None if there is nothing to be made."""
+    if not _takes_even(scene, obj, shape):
+        return None
+    count = vertex_count(scene, obj)
+    if kept_meshes.find(obj, kept_meshes.key_of(shape, count)) is not None:
+        return None
+    return Wanted(obj.session_uid, obj.name, shape, count)
+
+
+def followed(
+    scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape, depsgraph: bpy.types.Depsgraph
+) -> tuple[FloatArray, IntArray, Drawn] | None:
+    """Positions [m] and triangles that a body simulates, and how the drawn mesh follows; None: it is simulated itself.
+
+    An even mesh that is not there is made at once. Raises `MeshError` where there is nothing to simulate.
+    """
+    if obj.softpressure.simulation_mesh == "CUSTOM" and may_be_even(obj):
+        kept_meshes.drop(obj)
+        mesh, stand_off = _bound_to_cage(scene, obj, shape, depsgraph)
+    elif _takes_even(scene, obj, shape):
+        missing = wanted(scene, obj, shape)
+        if missing is not None:
+            missing.keep(obj, _result(missing.making()))
+        key = kept_meshes.key_of(shape, vertex_count(scene, obj))
+        kept = kept_meshes.find(obj, key)
+        assert kept is not None
+        kept_meshes.store(obj, key, kept)
+        there = mesh_io.to_world(shape.placement, kept.even.positions)
+        mesh, stand_off = kept.even._replace(positions=there), kept.stand_off
+    else:
+        kept_meshes.drop(obj)
+        return None
+    own = shape.world
+    drawn = Drawn(
+        mesh, Follower(mesh, own), InverseFollower(mesh, own), own, shape.own_triangles,
+        _vertex_areas(own, shape.own_triangles), _vertex_areas(mesh.positions, mesh.triangles), stand_off, mesh.notes,
+        len(shape.positions),
+    )  # fmt: skip
+    return mesh.positions, mesh.triangles, drawn
+
+
+def thickness(chosen: float, positions: FloatArray, triangles: IntArray, drawn: Drawn | None) -> float:
+    """Thickness [m] of what is simulated, at `positions` [m]: it covers how far drawn vertices stand out.
+
+    chosen: by the person; 0 for an automatic one, by the sides of the triangles, but small against the body.
+    """
+    sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
+    most = _THIN * float(np.ptp(positions, axis=0).max())
+    return max(chosen or min(AUTOMATIC_THICKNESS * float(sides.mean()), most), drawn.stand_off if drawn else 0.0)
+
+
+def _result(slices: Generator[float, None, kept_meshes.Kept]) -> kept_meshes.Kept:
+    """What slices of work come to, all at once."""
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            found: kept_meshes.Kept = end.value
+            return found
+
+
+def _takes_even(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> bool:
+    """Whether a body simulates an even mesh."""
+    choice = obj.softpressure.simulation_mesh
+    if choice == "CUSTOM" or not may_be_even(obj) or flat_shape.is_flat_body(obj.softpressure.body_type, shape.world):
+        return False
+    if choice == "EVEN" or not shape.is_as_drawn:
+        return True
+    count = vertex_count(scene, obj)
+    if obj.softpressure.body_type != "MEMBRANE":
+        return len(shape.own) > _FINE * count or not _is_closed(shape.own, shape.own_triangles)
+    return not _is_best_as_drawn(scene, shape.own, shape.own_triangles, count)
+
+
+def _bound_to_cage(
+    scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape, depsgraph: bpy.types.Depsgraph
+) -> tuple[EvenMesh, float]:
+    """The mesh of a body's cage [m], to which its own vertices are bound, and how far what is seen stands out."""
+    cage = obj.softpressure.cage_object
+    evaluated = cage.evaluated_get(depsgraph)
+    source = evaluated if evaluated.is_evaluated else cage  # a hidden one is not evaluated
+    matrix = units.to_metres(mesh_io.world_matrix(source), units.metres_per_unit(scene))
+    positions = mesh_io.to_world(matrix, mesh_io.read_local(source.data))
+    triangles = mesh_io.read_triangles(source.data, matrix)
+    check_closed_surface(cage.name, positions, triangles)
+    seen = mesh_io.to_world(shape.placement, shape.positions)
+    mesh = bound_mesh(positions, triangles, seen, shape.triangles)
+    stand_off = kept_meshes.stand_off_of(mesh, seen)
+    if not shape.is_as_drawn:
+        mesh = bound_mesh(positions, triangles, shape.world, shape.own_triangles)
+    return mesh, stand_off
+
+
+@lru_cache(_KEPT)
+def _drawn_triangles(drawn: Drawn) -> DrawnTriangles:
+    """What a torn even mesh tears of the drawn one: asked for in each frame."""
+    return DrawnTriangles(drawn.even, drawn.positions, drawn.triangles)
+
+
+def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
+    """A third of the area of the triangles around each vertex [m^2]."""
+    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
+    third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
+    areas: FloatArray = np.bincount(triangles.ravel(), np.repeat(third, 3), len(positions)).astype(float)
+    return areas
+
+
+def is_made_whole(positions: FloatArray, triangles: IntArray) -> bool:
+    """Whether a surface is closed, or its parts are united, before it is simulated by an even mesh."""
+    return not _is_closed(positions, triangles) or have_parts_to_unite(positions, triangles.astype(np.int64))
+
+
+def _is_closed(positions: FloatArray, triangles: IntArray) -> bool:
+    try:
+        check_closed_surface("", positions, triangles)
+    except MeshError:
+        return False
+    return True
+
+
+def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: IntArray, count: int) -> bool:
+    """Whether a drawn mesh can be simulated and costs no more than an even one of so many vertices.
+
+    Steps are as many as the shortest edges ask for. The methods of papers simulate what is drawn, as they do.
+    """
+    if scene.softpressure.solver not in FORCE_BASED and len(triangles):
+        sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
+        length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
+        drawn, even = len(positions) / max(float(sides.min()), 1e-300), count / (_SHORTEST * length)
+        if drawn > _DEARER * even:
+            return False
+    return not is_made_whole(positions, triangles)

@@ -1,0 +1,115 @@
+"""Input of the bodies in each frame of a run, read from evaluated objects. World space throughout."""
+
+import bpy
+import numpy as np
+
+from ...core import FrameInput, SoftPressureError, nrt, parameters
+from ..scene_io import fields, hoses, instances, mesh_io, rotations, units, vacuum
+from ..scene_io.mesh_io import FloatArray, IntArray
+from .capture import Obstacle, Start, evaluated_of, values_of
+
+#: By the number of a soft body whose drawn mesh follows another: vertices, and where [m] the animation has them.
+Placed = dict[int, tuple[IntArray | slice, FloatArray]]
+
+
+def frame_input(
+    start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
+) -> tuple[FrameInput, Placed]:
+    """Input at the end of this frame: given positions, animated values, fields; and what is drawn as it is placed."""
+    values: dict[int, dict[str, float]] = {}
+    attached: dict[int, bool] = {}
+    held: dict[int, FloatArray] = {}
+    held_rigid: dict[int, FloatArray] = {}
+    pressures: dict[int, float] = {}
+    gas: dict[int, float] = {}
+    pins: dict[int, FloatArray] = {}
+    pulled: dict[int, FloatArray] = {}
+    moved: dict[int, FloatArray] = {}
+    placed: Placed = {}
+    for number, body in enumerate(start.bodies):
+        evaluated = evaluated_of(objects[body.object_uid], depsgraph)
+        settings = evaluated.softpressure
+        if "gas_amount" in body.settings:
+            gas[number] = nrt(settings.gas_amount, settings.temperature)
+        elif "gauge_pressure" in body.settings:
+            pressures[number] = settings.gauge_pressure
+        names = tuple(
+            name for name in parameters.animated(body.kind) if name in body.settings
+        )  # that count in this run
+        values[number] = values_of(settings, names, start.metres)
+        if pressures.get(number, 0.0) < 0.0:
+            values[number]["damping"] += vacuum.damping(
+                pressures[number], body.positions, body.triangles, body.settings
+            )  # fmt: skip
+        if body.attached_uid:
+            attached[number] = settings.is_attached
+        is_held = not settings.is_active
+        if is_held or len(body.pinned) or body.pulled is not None:
+            matrix = units.to_metres(mesh_io.world_matrix(evaluated), start.metres)
+            positions = mesh_io.to_world(matrix, mesh_io.read_local(evaluated.data))
+            pins |= {number: body.led(positions, body.pinned)} if len(body.pinned) else {}
+            pulled |= {number: body.led(positions, body.pulled.vertices)} if body.pulled is not None else {}
+            held |= {number: body.led(positions)} if is_held else {}
+            if body.exact is not None:
+                placed[number] = (slice(None), positions) if is_held else (body.exact, positions[body.exact])
+    for number, solid in enumerate(start.solids, len(start.bodies)):
+        evaluated = evaluated_of(objects[solid.object_uid], depsgraph)
+        values[number] = values_of(evaluated.softpressure, parameters.animated("RIGID"), start.metres)
+        if not evaluated.softpressure.is_active:
+            transform = rotations.moved(solid.matrix, mesh_io.world_matrix(evaluated))
+            transform[:3, 3] *= start.metres
+            held_rigid[number - len(start.bodies)] = transform
+    for number, obstacle in enumerate(start.obstacles):
+        evaluated = evaluated_of(objects[obstacle.object_uid], depsgraph)
+        values[len(start.uids()) + number] = values_of(
+            evaluated.softpressure, parameters.animated("COLLIDER"), start.metres
+        )
+        if _move(obstacle, objects[obstacle.object_uid], evaluated, depsgraph, start.metres):
+            moved[number] = obstacle.positions
+    links = enumerate(start.links())
+    valves = {number: hoses.valve_of(objects.get(hose.object_uid), depsgraph) for number, (*_, hose) in links}
+    scene = depsgraph.scene_eval
+    acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph, start.metres)
+    given = FrameInput(
+        gauge_pressure=pressures,
+        pinned_positions=pins,
+        goal_positions=pulled,
+        collider_positions=moved,
+        values=values,
+        attached=attached,
+        held=held,
+        held_rigid=held_rigid,
+        gravity=units.gravity(scene),
+        fields=acting,
+        gravity_shares=falls,
+        gas=gas,
+        valves=valves,
+        **values_of(scene.softpressure, parameters.animated(parameters.SCENE), start.metres),
+    )
+    return given, placed
+
+
+def _move(
+    obstacle: Obstacle,
+    obj: bpy.types.Object,
+    evaluated: bpy.types.Object,
+    depsgraph: bpy.types.Depsgraph,
+    metres: float,
+) -> bool:
+    """Read a collider's present positions; False if it has not moved."""
+    matrix = units.to_metres(mesh_io.world_matrix(evaluated), metres)
+    if obstacle.local is not None and np.array_equal(matrix, obstacle.matrix):
+        return False
+    local = obstacle.local
+    if local is None:
+        whole = instances.read_points(obj, evaluated, depsgraph)
+        if len(whole) != obstacle.vertex_count:
+            raise SoftPressureError(
+                f"{obstacle.name}: changes from {obstacle.vertex_count} to {len(whole)} vertices while it is animated. "
+                "A collider must keep its topology: remove what changes it."
+            )
+        local = whole[obstacle.used]
+    positions = mesh_io.to_world(matrix, local)
+    has_moved = not np.array_equal(positions, obstacle.positions)
+    obstacle.positions, obstacle.matrix = positions, matrix
+    return has_moved

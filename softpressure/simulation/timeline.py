@@ -1,0 +1,141 @@
+"""Simulation with the timeline.
+
+A frame change calls `before_frame`, evaluates the scene, and calls `after_frame`. Frames repeat and go back (scrubbing,
+motion blur), so cached frames are shown; only the frame right after the last cached one is simulated, in the viewport,
+between the two calls.
+"""
+
+import bpy
+
+from ...core import SoftPressureError
+from ..bodies import setup, validation
+from ..cache import disk, packing, playback
+from ..state import jobs, sessions, worker_thread
+from ..state.sessions import Session
+from . import run_start, stepping
+
+#: A frame that takes longer is not for a timeline that plays [s].
+_SLOWEST = 0.5
+
+
+def before_frame(scene: bpy.types.Scene) -> None:
+    """Show a cached frame, or the input of the next one."""
+    here = sessions.of(scene)
+    if here.is_reading:
+        return
+    if _leaves_unseen_start(scene, here):
+        frame = scene.frame_current
+        scene.frame_set(scene.softpressure.frame_start)
+        here.seen_frame = frame
+        scene.frame_set(frame)
+    here.seen_frame = scene.frame_current
+    here.live_frame = _frame_to_simulate(scene, here)
+    if here.live_frame is None:
+        playback.show(scene)
+        return
+    is_start = here.live_frame == scene.softpressure.frame_start
+    if is_start:
+        setup.part_meshes(scene)
+    playback.show_input(scene, is_start)
+
+
+def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Simulate the frame that `before_frame` chose; correct what is shown by the present matrices."""
+    here = sessions.of(scene)
+    if here.is_reading:
+        return
+    frame, here.live_frame = here.live_frame, None
+    if frame is not None and _sees_bodies(scene, depsgraph, here):
+        try:
+            if frame == scene.softpressure.frame_start:
+                captured = run_start.read(scene, depsgraph, here)
+                for _ in () if captured is None else run_start.begin(scene, here, captured):
+                    pass
+            else:
+                _advance(scene, depsgraph, here, frame)
+        except SoftPressureError as error:
+            sessions.mark_all()
+            if not validation.static_problems(scene):  # else it is asked why this is so, until it is no more
+                here.fail(str(error), here.inputs(scene))
+    playback.show(scene, depsgraph)
+
+
+def reset(scene: bpy.types.Scene) -> None:
+    """Drop the simulation and show the bodies' own shapes; ends a job that fills the cache."""
+    jobs.end()
+    sessions.of(scene).clear()
+    setup.prepare(sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"))
+    playback.show(scene)
+    scene.frame_set(scene.softpressure.frame_start)
+
+
+def delete(scene: bpy.types.Scene) -> None:
+    """Drop the simulation of a scene as Reset does, and remove its cache on disk and in the file."""
+    reset(scene)
+    disk.delete(scene)
+    packing.remove(scene)
+
+
+def _may_simulate(scene: bpy.types.Scene) -> bool:
+    """Whether frames may be simulated at all: not while rendering, between frames, baked or in edit mode.
+
+    Nor while work runs in the thread beside.
+    """
+    if sessions.is_rendering or scene.frame_subframe != 0.0 or sessions.of(scene).is_filling or worker_thread.is_busy():
+        return False
+    return sessions.has_bodies(scene) and not sessions.waits_for(scene)
+
+
+def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:
+    """Whether the timeline leaves the first frame after a change without having captured it.
+
+    So it is after a body was added at the first frame: the first frame change is to the second frame.
+    """
+    first = scene.softpressure.frame_start
+    if scene.frame_current != first + 1 or here.seen_frame not in (None, first) or not _may_simulate(scene):
+        return False
+    return (here.cache is None or here.is_out_of_date(scene)) and run_start.can_step(scene)
+
+
+def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
+    """The scene's frame if it is to be simulated now, None if it is only shown."""
+    frame, settings = scene.frame_current, scene.softpressure
+    if not _may_simulate(scene):
+        return None
+    if frame != settings.frame_start:
+        if here.cache is None or here.start is None or here.error or frame > settings.frame_end:
+            return None
+        if frame != here.cache.last_frame + 1 or here.is_out_of_date(scene):
+            return None
+        if not validation.static_problems(scene).keys().isdisjoint(here.start.all_uids()):
+            return None  # it waits until that is mended
+        if is_too_slow(here):
+            return None
+    elif not _may_start(scene, here):
+        return None
+    return frame if run_start.can_step(scene) else None
+
+
+def _may_start(scene: bpy.types.Scene, here: Session) -> bool:
+    """Whether a playing timeline may start a new run at the first frame, if it needs one."""
+    return (here.cache is not None and not here.is_out_of_date(scene)) or not run_start.is_too_long_to_play(scene)
+
+
+def is_too_slow(here: Session) -> bool:
+    """Whether frames take so long that the next one is left to Simulate, which does not block the window."""
+    return bool(here.seconds) and here.seconds[-1] > _SLOWEST and not bpy.app.background
+
+
+def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
+    """Whether this view layer is the one to simulate in. Each calls the handlers; some may leave the bodies out."""
+    if validation.sees_bodies(scene, depsgraph):
+        return True
+    is_last = depsgraph.view_layer.name == scene.view_layers[-1].name
+    return is_last and here.cache is None  # no view layer has them all: say so
+
+
+def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> None:
+    assert here.start is not None and here.cache is not None
+    if here.world is None:
+        stepping.resume(here, scene)
+    stepping.step(here, scene, stepping.read(scene, depsgraph, here.start, frame))

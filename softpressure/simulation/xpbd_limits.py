@@ -1,0 +1,60 @@
+"""Limits of XPBD as sentences for the panel; made while frames are simulated, not while it draws."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...core import BodyDiagnostics, Model
+from ...core.solvers.xpbd.pressure_retention import PressureRetention, compliance_ratio
+from ...core.topology import signed_volume
+from ..scene_io import time_mapping
+from ..state.sessions import Session
+from .capture import SceneValues, Start
+
+#: Pressure retention below which a skin counts as slack, and the number of frames of its mean.
+SLACK = 0.7
+FRAMES = 12
+#: Compliance ratio from which on a solid counts as too soft.
+TOO_SOFT = 1.5
+_REMEDY = "Use the method Soft Pressure, or more substeps."
+
+
+def solids_that_give_way(scene: SceneValues, here: Session, start: Start) -> list[str]:
+    """A sentence for each solid whose compliance under XPBD is far above the one asked for; none with another
+    method.
+    """
+    settings, found = scene.softpressure, list[str]()
+    if settings.solver != "XPBD":
+        return found
+    time = 1.0 / (time_mapping.frame_rate(scene) * settings.substeps)
+    for body in start.bodies:
+        if body.kind == "MEMBRANE":
+            continue
+        known, size = here.quantities[body.object_uid], np.ptp(body.positions, axis=0)
+        cell = body.settings["cell_size"] or 0.25 * float(size.min())
+        density = known.mass / max(signed_volume(body.positions, body.triangles), 1e-300)
+        times = compliance_ratio(known.modulus, cell, density, time)
+        if times > TOO_SOFT:
+            found.append(f"{body.name} is about {times:.2g} times as soft as asked for. {_REMEDY}")
+    return found
+
+
+def skins_that_are_slack(
+    scene: SceneValues, here: Session, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
+) -> list[str]:
+    """A sentence for each skin with too little pressure retention after a frame; none with another method.
+
+    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `here.held`.
+    """
+    if scene.softpressure.solver != "XPBD":
+        return []
+    here.pressure_retention = here.pressure_retention or PressureRetention(model)
+    gas, pressure = (np.array([getattr(body, name) for body in bodies]) for name in ("gas", "gauge_pressure"))
+    here.held[frame] = here.pressure_retention(gas, pressure).tolist()
+    last = [here.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in here.held]
+    shares = np.mean(last, axis=0)
+    return [
+        f"{name} holds {max(100.0 * share, 0.0):.0f} % of its pressure. {_REMEDY}"
+        for name, share in zip(model.body_names, shares.tolist(), strict=False)
+        if share < SLACK
+    ]

@@ -1,0 +1,256 @@
+"""Run-time data: one `Session` per scene. Keyed by ids; Blender references do not survive undo."""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import bpy
+
+from ..scene_io import instances
+from . import input_digest, jobs
+
+if TYPE_CHECKING:
+    from ...core import StepReport, World
+    from ...core.cache import FrameCache
+    from ...core.solvers.xpbd.pressure_retention import PressureRetention
+    from ..scene_io.mesh_io import FloatArray
+    from .body_quantities import Quantities
+    from .measurements import Table
+    from .snapshot import Start
+
+_log = logging.getLogger("softpressure")
+#: How many of the last frames the panel tells the median of.
+LAST = 12
+
+
+class Stepper(Protocol):
+    """Who steps the world, in a thread of its own."""
+
+    def do_between(self, work: Callable[[], None]) -> None:
+        """Call a function of no Blender data before the next frame, or as soon as there is one."""
+
+    def do_now(self, work: Callable[[], None]) -> None:
+        """The same, waiting until it is done."""
+
+
+@dataclass(slots=True)
+class Session:
+    """The simulation of one scene."""
+
+    cache: "FrameCache | None" = None
+    #: `session_uid` of the object of each body of the cache.
+    object_uids: tuple[int, ...] = ()
+    #: Capture of the first frame; None after a cache was read from disk.
+    start: "Start | None" = None
+    #: Always at the last frame of the cache.
+    world: "World | None" = None
+    #: What the panel called the method of an earlier version that the file or a script asked for; empty if none.
+    earlier_method: str = ""
+    #: Error that stopped the simulation; empty if there is none. Shown while the inputs are those that caused it.
+    error: str = ""
+    failed_with: str = ""
+    #: Why objects take no part, by `session_uid`, found at the last start, and the inputs of that start.
+    refused: dict[int, str] = field(default_factory=dict)
+    started_from: str = ""
+    #: The same from the file alone, and the number of the change after which it was computed (`taking_part`).
+    asked: tuple[int, dict[int, str]] | None = None
+    #: The frame that is being simulated, between the two handlers of a frame change.
+    live_frame: int | None = None
+    #: What live play shows instead of the cache, a single frame, its `object_uids` and what each body measures, None if
+    #: nothing shows that; None without live play.
+    live: "tuple[FrameCache, tuple[int, ...], FloatArray | None] | None" = None
+    #: Where feature particles are in the frame that live play shows [Blender units]; None without live play.
+    live_particles: "FloatArray | None" = None
+    #: Frames per second of the last live play of a script; 0 before.
+    live_rate: float = 0.0
+    #: Whether the cache is being filled, or live play goes on, so that the timeline only shows frames; and, meanwhile,
+    #: whether the scene is evaluated at another frame than the one that is shown, and who steps the world.
+    is_filling: bool = False
+    is_reading: bool = False
+    stepper: Stepper | None = None
+    #: Held while data of a run are changed, as two threads may do.
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    #: Duration of the last frames that were simulated [s], the latest one last; not kept on disk.
+    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=LAST))
+    #: Largest share of a body's mass that is added, so that steps can be longer; not kept on disk.
+    added_mass: float = 0.0
+    #: The frame that was set last; None before the first frame change.
+    seen_frame: int | None = None
+    #: The first frame of the last render without its simulation; None if there was none.
+    missed_frame: int | None = None
+    #: Time [frames] and world matrix that the live key of each object shows.
+    shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
+    #: `session_uid` of objects that show a frame of another scene since.
+    lost: set[int] = field(default_factory=set)
+    #: `session_uid` of bodies in Edit Mode, which do not show the frame that was set meanwhile.
+    late: set[int] = field(default_factory=set)
+    #: Triangles that crossed the surface of another body at the start.
+    crossing_count: int = 0
+    #: Whether bodies cross each other there: that takes more kernels.
+    starts_crossed: bool = False
+    #: What each body measures, by frame (`gauges.py`); kept with the state of the cache.
+    gauges: "Table" = field(default_factory=dict)
+    #: What the steps tell of each island of bodies, by frame; not kept on disk.
+    reports: "dict[int, tuple[StepReport, ...]]" = field(default_factory=dict)
+    #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
+    held: dict[int, list[float]] = field(default_factory=dict)
+    #: Computes it for the bodies of `world`; None before the first use.
+    pressure_retention: "PressureRetention | None" = None
+    #: Limits of the method, in sentences: of solids, known from the start; of skins, at the last frame.
+    soft_solids: list[str] = field(default_factory=list)
+    slack_skins: list[str] = field(default_factory=list)
+    #: Growth of volume until rest and largest displacement [m] of bodies of gas that are not filled as drawn, by the
+    #: `session_uid` of their objects.
+    puffs: dict[int, tuple[float, float]] = field(default_factory=dict)
+    #: What the settings of each soft body amount to, by the `session_uid` of its object.
+    quantities: "dict[int, Quantities]" = field(default_factory=dict)
+    #: Why a skin does not hold its pressure, by the body's number; the last sentence of each.
+    overstretched: dict[int, str] = field(default_factory=dict)
+    #: Result of Check, and its inputs; None before.
+    checked: tuple[str, Any] | None = None
+    _inputs: tuple[int, str] | None = None
+    _logged: set[str] = field(default_factory=set)
+
+    def clear(self) -> None:
+        """Drop all simulation data."""
+        with self.lock:
+            self._clear()
+
+    def _clear(self) -> None:
+        self.cache = self.start = self.world = self.live_frame = None
+        self.object_uids = ()
+        self.error = self.failed_with = self.started_from = ""
+        self.refused = {}
+        self.crossing_count = 0
+        self.starts_crossed = False
+        self._inputs = None
+        self.seconds.clear()
+        self.added_mass = 0.0
+        self.shown.clear()
+        self.gauges = {}  # the old ones may be being written
+        self.reports.clear()
+        self.held.clear()
+        self.pressure_retention = None
+        self.soft_solids, self.slack_skins = [], []
+        self.puffs.clear()
+        self.quantities.clear()
+        self.overstretched.clear()
+
+    def fail(self, sentence: str, inputs: str = "") -> None:
+        """Stop with a sentence for the panel; it is logged once.
+
+        `inputs`: those that caused it; without them it is shown until the simulation starts again.
+        """
+        self.error, self.failed_with = sentence, inputs
+        if sentence not in self._logged:
+            self._logged.add(sentence)
+            _log.warning(sentence)
+
+    def error_of(self, scene: bpy.types.Scene) -> str:
+        """The error, unless its inputs have changed."""
+        return self.error if not self.failed_with or self.failed_with == self.inputs(scene) else ""
+
+    def inputs(self, scene: bpy.types.Scene) -> str:
+        """The fingerprint of a scene's inputs, computed after a change only."""
+        if self._inputs is None or self._inputs[0] != _changes:
+            self._inputs = _changes, input_digest.of_inputs(scene)
+        return self._inputs[1]
+
+    def is_out_of_date(self, scene: bpy.types.Scene) -> bool:
+        """Whether settings or meshes differ from those the cache was made with.
+
+        What is baked plays from the file and stands in for what the frames were made from. A mesh in Edit Mode has no
+        shape of its own until that is left.
+        """
+        moving = objects(scene, "SOFT", "RIGID", "COLLIDER")
+        if self.cache is None or any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in moving):
+            return False
+        return self.inputs(scene) != self.cache.input_fingerprint
+
+
+_sessions: dict[int, Session] = {}
+
+#: Number of possible changes so far.
+_changes = 0
+
+#: Kind of the last refused attempt to add an object, by its `session_uid`.
+tried: dict[int, str] = {}
+
+#: Check of the shape of an object: digest of the shape, and a sentence if it cannot be a body, by `session_uid`.
+verdicts: dict[int, tuple[str, str]] = {}
+
+#: Between `render_init` and its end; `is_job_running('RENDER')` is False in background.
+is_rendering = False
+
+
+def of(scene: bpy.types.Scene) -> Session:
+    """The session of a scene, made on first use."""
+    return _sessions.setdefault(scene.session_uid, Session())
+
+
+def mark_all() -> None:
+    """Count a possible change: cached results about the file are computed again on their next use."""
+    global _changes
+    _changes += 1
+
+
+def change_count() -> int:
+    """A number that grows with every possible change."""
+    return _changes
+
+
+def note_shown(scene: bpy.types.Scene, obj: bpy.types.Object, what: tuple[float, Any]) -> None:
+    """Note the time [frames] and world matrix that a scene shows of an object, and that no other scene shows its own.
+
+    Scenes that are linked copies share their objects, and so what these show.
+    """
+    for uid, other in _sessions.items():
+        if uid == scene.session_uid:
+            other.shown[obj.session_uid] = what
+            other.lost.discard(obj.session_uid)
+        elif other.shown.pop(obj.session_uid, None) is not None:
+            other.lost.add(obj.session_uid)
+
+
+def forget_shown() -> None:
+    """Drop the record of shown frames: live keys may differ from the last write (undo, edit mode)."""
+    for session in _sessions.values():
+        session.shown.clear()
+
+
+def forget_all() -> None:
+    """Drop all sessions (another file, or the extension is disabled)."""
+    jobs.end()
+    _sessions.clear()
+    tried.clear()
+    verdicts.clear()
+    mark_all()
+
+
+def objects(scene: bpy.types.Scene, *kinds: str) -> list[bpy.types.Object]:
+    """The objects of a scene that have one of these kinds, in a fixed order: meshes, and of colliders instances."""
+    found = [
+        obj
+        for obj in scene.objects
+        if obj.softpressure.kind in kinds
+        and (obj.type == "MESH" or (obj.softpressure.kind == "COLLIDER" and instances.is_collection(obj)))
+    ]
+    return sorted(found, key=lambda obj: obj.name_full)
+
+
+def waits_for(scene: bpy.types.Scene) -> str:
+    """Why a scene is not simulated for now: a body is baked or in edit mode. Empty if there is no reason."""
+    for obj in objects(scene, "SOFT", "RIGID", "COLLIDER"):
+        if obj.softpressure.is_baked:
+            return f"{obj.name}: is baked. Free the bake before simulating again."
+        if obj.mode == "EDIT":
+            return f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab)."
+    return ""
+
+
+def has_bodies(scene: bpy.types.Scene) -> bool:
+    """Whether a scene has soft or rigid bodies."""
+    return any(obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} for obj in scene.objects)
