@@ -127,25 +127,25 @@ def run(scene_name, solver, frames, subdivisions_less, watch):
     once = {phase: 1e3 * watch.seconds[phase] for phase in ONCE}
     for frame in range(2, LEAD_IN):
         go(frame)
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     rows = []
     for frame in range(LEAD_IN, LEAD_IN + frames):
         watch.seconds.clear()
         whole = go(frame)
-        if here.error or here.cache is None or here.cache.last_frame != frame:
-            raise SystemExit(f"{scene_name}, {solver}: frame {frame} was not simulated. {here.error}")
+        if session.error or session.cache is None or session.cache.last_frame != frame:
+            raise SystemExit(f"{scene_name}, {solver}: frame {frame} was not simulated. {session.error}")
         row = {phase: 1e3 * watch.seconds[phase] for phase in PHASES}
         row["evaluation"] = 1e3 * whole - sum(row.values())
         rows.append(row)
     began = time.perf_counter()
     sessions.mark_all()
-    if here.is_out_of_date(scene):
+    if session.is_out_of_date(scene):
         raise SystemExit(f"{scene_name}, {solver}: is out of date though nothing was edited.")
     once["after an edit"] = 1e3 * (time.perf_counter() - began)
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         disk.save(scene, str(Path(folder) / "bench.blend"))
-        saved = 1e3 * (time.perf_counter() - began) / here.cache.frame_count
+        saved = 1e3 * (time.perf_counter() - began) / session.cache.frame_count
     milliseconds = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
     milliseconds["cache to disk"] = saved
     step = milliseconds["step"]
@@ -155,7 +155,7 @@ def run(scene_name, solver, frames, subdivisions_less, watch):
     return {
         "scene": scene_name,
         "solver": solver,
-        "vertices": sum(here.cache.vertex_counts),
+        "vertices": sum(session.cache.vertex_counts),
         "substeps": scene.softpressure.substeps,
         "frames": frames,
         "once_ms": {name: round(value, 1) for name, value in once.items()},

@@ -34,11 +34,11 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs cached frames of the present settings, and no bake."""
-        here = sessions.of(context.scene)
-        if here.cache is None:
+        session = sessions.of(context.scene)
+        if session.cache is None:
             cls.poll_message_set("Simulate first")
             return False
-        if here.is_out_of_date(context.scene):
+        if session.is_out_of_date(context.scene):
             cls.poll_message_set("The cached frames are out of date: simulate again")
             return False
         for obj in sessions.objects(context.scene, "SOFT", "RIGID"):

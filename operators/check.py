@@ -32,10 +32,10 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
         from ..softpressure.bodies import mesh_checks
 
         scene = context.scene
-        here, found = sessions.of(scene), list[Any]()
-        here.checked, inputs = None, here.inputs(scene)
+        session, found = sessions.of(scene), list[Any]()
+        session.checked, inputs = None, session.inputs(scene)
         yield from mesh_checks.search(scene, found)
-        here.checked = inputs, found
+        session.checked = inputs, found
 
     def done_text(self, context: Context) -> str:
         """Number of flaws; without a window each of them is reported."""

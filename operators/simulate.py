@@ -123,9 +123,9 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
 
         scene = context.scene
         timeline.reset(scene)
-        here = sessions.of(scene)
-        sentences = [*here.error.splitlines(), *validation.problems(scene).values()]
-        is_stuck = bool(sentences) and here.cache is None
+        session = sessions.of(scene)
+        sentences = [*session.error.splitlines(), *validation.problems(scene).values()]
+        is_stuck = bool(sentences) and session.cache is None
         for sentence in sentences:
             report(self, "ERROR" if is_stuck else "WARNING", sentence)
         return {"CANCELLED"} if is_stuck else {"FINISHED"}

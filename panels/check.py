@@ -28,11 +28,11 @@ class Check:
         """The button, and its result while it is current."""
         layout = self.layout
         layout.operator("softpressure.check", icon="VIEWZOOM")
-        here = sessions.of(context.scene)
-        if here.checked is None:
+        session = sessions.of(context.scene)
+        if session.checked is None:
             return
-        inputs, found = here.checked
-        if inputs != here.inputs(context.scene):
+        inputs, found = session.checked
+        if inputs != session.inputs(context.scene):
             draw_text(layout, context, "Something has changed since: press Check again.", "INFO")
         elif not found:
             draw_text(layout, context, "Nothing is wrong.", "CHECKMARK")

@@ -166,14 +166,14 @@ def simulate(case):
     import numpy as np
     from bpy_scene import fingerprint
 
-    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
-    session.forget_all()
+    sessions = importlib.import_module("softpressure_ext.softpressure.state.sessions")
+    sessions.forget_all()
     before, said = build(case), []
     _quietly(bpy.ops.softpressure.check, said)
     _quietly(bpy.ops.softpressure.simulate, said)
-    here = session.of(bpy.context.scene)
-    assert "Internal error" not in here.error, here.error
-    cache = here.cache
+    session = sessions.of(bpy.context.scene)
+    assert "Internal error" not in session.error, session.error
+    cache = session.cache
     was_simulated = cache is not None and cache.frame_count == FRAMES
     if cache is not None:
         for frame in range(1, cache.last_frame + 1):

@@ -193,7 +193,7 @@ def attack(count, seed, folder):
 
     kills = importlib.import_module("softpressure_ext.reliability.kills")
     store = importlib.import_module("softpressure_ext.core.kernel_store")
-    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
+    sessions = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     chance, folder = random.Random(seed), Path(folder).resolve()
     mark, wrong, tried = (
         str(folder / "mark"),
@@ -240,7 +240,7 @@ def attack(count, seed, folder):
             cache.with_name(f"{cache.name}.frames").write_bytes(struct.pack("<Q", len(content)) + content)
             cache.with_name(f"{cache.name}.state").write_bytes(content)
         else:
-            session.forget_all()
+            sessions.forget_all()
             bpy.ops.wm.open_mainfile(filepath=str(path))
             bpy.context.scene.softpressure.pack_cache = True
             bpy.context.scene["softpressure_cache"] = content
@@ -248,13 +248,13 @@ def attack(count, seed, folder):
         with watch:
             bpy.ops.wm.open_mainfile(filepath=str(path))
             for frame in (2, 1, kills.FRAMES):
-                session.is_rendering = True  # frames are looked up and not simulated
+                sessions.is_rendering = True  # frames are looked up and not simulated
                 bpy.context.scene.frame_set(frame)
-            session.is_rendering = False
+            sessions.is_rendering = False
         judge(f"{place[:-1]}, {what}", cache.parent, [path])
-        here = session.of(bpy.context.scene)
-        if here.error.startswith("Internal error"):
-            wrong.append(f"{place[:-1]}, {what}: {here.error}")
+        session = sessions.of(bpy.context.scene)
+        if session.error.startswith("Internal error"):
+            wrong.append(f"{place[:-1]}, {what}: {session.error}")
     presets = folder / "presets" / "softpressure"
     presets.mkdir(parents=True)
     known = bpy.utils.preset_paths
@@ -279,8 +279,8 @@ def attack(count, seed, folder):
                 bpy.ops.softpressure.simulate()
             bpy.ops.wm.save_mainfile()
         judge(f".blend with {what}", allowed, [file, file.parent / "softpressure_ball"])
-        if "Internal error" in session.of(bpy.context.scene).error:
-            wrong.append(f".blend with {what}: {session.of(bpy.context.scene).error}")
+        if "Internal error" in sessions.of(bpy.context.scene).error:
+            wrong.append(f".blend with {what}: {sessions.of(bpy.context.scene).error}")
     return {"wrong": wrong, "by": tried}
 
 

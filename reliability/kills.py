@@ -52,13 +52,13 @@ def simulate(path):
 
     bpy.ops.wm.open_mainfile(filepath=path)
     job = importlib.import_module("softpressure_ext.softpressure.simulation.simulate_job")
-    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
+    sessions = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     scene, told = bpy.context.scene, 0
     child.say("begin")
     for _ in job.simulate(scene):
-        here = session.of(scene)
-        if here.cache is not None and here.cache.last_frame > told:
-            told = here.cache.last_frame
+        session = sessions.of(scene)
+        if session.cache is not None and session.cache.last_frame > told:
+            told = session.cache.last_frame
             child.say(f"frame {told}")
 
 
@@ -116,12 +116,12 @@ def check(rounds):
     import bpy
     import numpy as np
 
-    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
+    sessions = importlib.import_module("softpressure_ext.softpressure.state.sessions")
 
     def opened(path):
         bpy.ops.wm.open_mainfile(filepath=path)
-        here = session.of(bpy.context.scene)
-        return here, here.cache
+        session = sessions.of(bpy.context.scene)
+        return session, session.cache
 
     wrong, lost, first = [], 0, rounds[0]
     whole = opened(first["reference"])[1]
@@ -131,10 +131,10 @@ def check(rounds):
         if not Path(each["path"]).exists() and backup.exists():
             backups += 1
             backup.rename(each["path"])
-        here, cache = opened(each["path"])
+        session, cache = opened(each["path"])
         label, scene = f"{each['action']}, killed after {each['delay']:.2f} s", bpy.context.scene
-        if here.error:
-            wrong.append(f"{label}: {here.error}")
+        if session.error:
+            wrong.append(f"{label}: {session.error}")
         frames = 0 if cache is None else cache.last_frame
         if any(not np.array_equal(cache.positions(0, n), whole.positions(0, n)) for n in range(1, frames + 1)):
             wrong.append(f"{label}: the frames that are left are not those that were simulated")
@@ -147,7 +147,7 @@ def check(rounds):
                 wrong.append(f"{label}: {each['told']} frames were there, {frames} are left")
             elif 1 < frames < FRAMES:
                 bpy.ops.softpressure.simulate()
-                left = session.of(scene).cache
+                left = sessions.of(scene).cache
                 if left.last_frame != FRAMES or not np.array_equal(
                     left.positions(0, FRAMES), whole.positions(0, FRAMES)
                 ):

@@ -78,9 +78,9 @@ def jitter(scene, seed):
     """Move every body that is free to begin elsewhere by a random vector."""
     import numpy as np
 
-    session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
+    sessions = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     chance = np.random.default_rng(seed)
-    for obj in session.objects(scene, "SOFT", "RIGID"):
+    for obj in sessions.objects(scene, "SOFT", "RIGID"):
         if obj.parent is None and obj.animation_data is None and not obj.constraints:
             obj.location += type(obj.location)(JITTER * max(obj.dimensions) * chance.uniform(-1.0, 1.0, 3))
 
@@ -104,9 +104,9 @@ def _watched(seed):
     jitter(scene, seed)
     watch, step = Watch(), stepping.step
 
-    def watched(here, *more):
-        step(here, *more)
-        watch.see(here.world)
+    def watched(session, *more):
+        step(session, *more)
+        watch.see(session.world)
 
     stepping.step = watched
     error = ""

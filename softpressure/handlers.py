@@ -60,15 +60,15 @@ def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph)
 def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
     """Anything may have been edited; sessions compare when they are asked."""
     sessions.mark_all()
-    here = sessions.of(scene)
-    if here.late:
+    session = sessions.of(scene)
+    if session.late:
         from .cache import playback
 
         playback.catch_up(scene)
-    if here.lost and bpy.context.scene == scene:
+    if session.lost and bpy.context.scene == scene:
         from .cache import playback
 
-        here.lost.clear()
+        session.lost.clear()
         playback.show_again(scene)
 
 

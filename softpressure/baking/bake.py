@@ -29,15 +29,15 @@ def cached_frames(scene: bpy.types.Scene) -> tuple[FrameCache, range, list[bpy.t
 
     Raises `CacheError` if it holds none, or those of other settings.
     """
-    here = sessions.of(scene)
-    cache = here.cache
+    session = sessions.of(scene)
+    cache = session.cache
     if cache is None or not cache.frame_count:
         raise CacheError(f"{scene.name}: there are no cached frames. Press Simulate first.")
-    if here.is_out_of_date(scene):
+    if session.is_out_of_date(scene):
         raise CacheError(f"{scene.name}: the cached frames are out of date. Press Simulate again.")
     frames = range(cache.first_frame, min(cache.last_frame, scene.softpressure.frame_end) + 1)
     by_uid = {obj.session_uid: obj for obj in scene.objects}
-    return cache, frames, [by_uid[uid] for uid in here.object_uids]
+    return cache, frames, [by_uid[uid] for uid in session.object_uids]
 
 
 def check(scene: bpy.types.Scene, is_relative: bool = True) -> None:
@@ -57,7 +57,7 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
     distance [Blender units] of the cached frames. Raises `CacheError` if there is nothing valid to bake. If it is
     stopped half-way, nothing is baked.
     """
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     cache, frames, objects = cached_frames(scene)
     times = time_mapping.animation_frames(scene, frames)
     soft = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "SOFT"}
@@ -87,7 +87,7 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
             bake_motion.bake(obj, times, worlds, parents[number])
         is_done = True
     finally:
-        here.shown.clear()
+        session.shown.clear()
         if not is_done:
             for obj in objects:
                 free_object(obj)
@@ -102,9 +102,9 @@ def free(scene: bpy.types.Scene) -> int:
             raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before its bake is freed.")
     for obj in baked:
         free_object(obj)
-    here = sessions.of(scene)
-    here.shown.clear()
-    here.error = ""  # it may say that a bake is in the way
+    session = sessions.of(scene)
+    session.shown.clear()
+    session.error = ""  # it may say that a bake is in the way
     playback.show_again(scene)
     return len(baked)
 

@@ -14,17 +14,17 @@ from . import object_checks, setup
 
 def problems(scene: bpy.types.Scene) -> dict[int, str]:
     """Known reasons why bodies of a scene take no part, a sentence each by `session_uid`."""
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     asked = static_problems(scene)
-    late = here.refused if here.started_from == here.inputs(scene) else {}
+    late = session.refused if session.started_from == session.inputs(scene) else {}
     known = {obj.session_uid for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER")}
     return asked | {uid: sentence for uid, sentence in late.items() if uid in known and uid not in asked}
 
 
 def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
     """The same from the file alone. Computed after a change only, so cheap enough to draw."""
-    here = sessions.of(scene)
-    if here.asked is None or here.asked[0] != sessions.change_count():
+    session = sessions.of(scene)
+    if session.asked is None or session.asked[0] != sessions.change_count():
         found = {}
         for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"):
             try:
@@ -32,8 +32,8 @@ def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
             except SoftPressureError as error:
                 found[obj.session_uid] = str(error)
         _spread(scene, found)
-        here.asked = sessions.change_count(), found
-    return dict(here.asked[1])
+        session.asked = sessions.change_count(), found
+    return dict(session.asked[1])
 
 
 def _spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:

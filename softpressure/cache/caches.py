@@ -15,25 +15,25 @@ def load(scene: bpy.types.Scene) -> None:
 
     Of several caches the first that was made from the present scene is taken.
     """
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     readers = (disk.load_journal, disk.load, packing.read)
-    caches = [cache for cache in (_read(here, read, scene) for read in readers) if cache is not None]
+    caches = [cache for cache in (_read(session, read, scene) for read in readers) if cache is not None]
     found = [cache for cache in caches if all(scene.objects.get(name) is not None for name in cache.body_names)]
     if not found:
         return
-    current = [cache for cache in found if len(found) == 1 or cache.input_fingerprint == here.inputs(scene)]
+    current = [cache for cache in found if len(found) == 1 or cache.input_fingerprint == session.inputs(scene)]
     cache = (current or found)[0]
-    here.cache, here.error = cache, ""
-    here.object_uids = tuple(scene.objects[name].session_uid for name in cache.body_names)
-    here.gauges = measurements.from_arrays(cache.state or {}, len(cache.body_names))
+    session.cache, session.error = cache, ""
+    session.object_uids = tuple(scene.objects[name].session_uid for name in cache.body_names)
+    session.gauges = measurements.from_arrays(cache.state or {}, len(cache.body_names))
     packing.unload(scene)
 
 
 def _read(
-    here: sessions.Session, read: Callable[[bpy.types.Scene], FrameCache | None], scene: bpy.types.Scene
+    session: sessions.Session, read: Callable[[bpy.types.Scene], FrameCache | None], scene: bpy.types.Scene
 ) -> FrameCache | None:
     try:
         return read(scene)
     except CacheError as error:
-        here.fail(str(error))
+        session.fail(str(error))
         return None

@@ -29,9 +29,9 @@ def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
 
 def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
     """Write the cache of a scene, if there is one and a path for it; a failure is shown in the panel, not raised."""
-    here, write = sessions.of(scene), writing(scene, blend_path)
-    if here.stepper is not None:
-        here.stepper.do_between(write)
+    session, write = sessions.of(scene), writing(scene, blend_path)
+    if session.stepper is not None:
+        session.stepper.do_between(write)
     else:
         worker_thread.wait()  # for a frame that is under way, though its job was stopped
         write()
@@ -39,19 +39,19 @@ def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
 
 def writing(scene: bpy.types.Scene, blend_path: str = "") -> Callable[[], None]:
     """What `save` does, for any thread, while no frame is stepped."""
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     path = path_of(scene, blend_path)
-    if path is None or here.cache is None or not here.cache.frame_count:
+    if path is None or session.cache is None or not session.cache.frame_count:
         return lambda: None
     note_names(scene)
-    return functools.partial(_write, here, here.cache, here.world, here.gauges, path)
+    return functools.partial(_write, session, session.cache, session.world, session.gauges, path)
 
 
 def note_names(scene: bpy.types.Scene) -> None:
     """Store the names of the cache's objects: they are found by name again, and may have been renamed."""
-    here, names = sessions.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
-    if here.cache is not None and all(uid in names for uid in here.object_uids):
-        here.cache.body_names = tuple(names[uid] for uid in here.object_uids)
+    session, names = sessions.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
+    if session.cache is not None and all(uid in names for uid in session.object_uids):
+        session.cache.body_names = tuple(names[uid] for uid in session.object_uids)
 
 
 def state_of(world: World, table: measurements.Table) -> dict[str, NDArray[Any]]:
@@ -60,17 +60,17 @@ def state_of(world: World, table: measurements.Table) -> dict[str, NDArray[Any]]
 
 
 def _write(
-    here: sessions.Session, cache: FrameCache, world: World | None, table: measurements.Table, path: Path
+    session: sessions.Session, cache: FrameCache, world: World | None, table: measurements.Table, path: Path
 ) -> None:
     """Write a cache, with the state of its world, which must be between two frames."""
     try:
         if world is not None:
             cache.state = state_of(world, table)
         cache.save(path)
-        if here.stepper is None:  # of a run that goes on, the journal does, too
+        if session.stepper is None:  # of a run that goes on, the journal does, too
             journal.remove(path)
     except CacheError as error:
-        here.fail(str(error))
+        session.fail(str(error))
 
 
 def load(scene: bpy.types.Scene) -> FrameCache | None:

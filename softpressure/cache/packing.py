@@ -27,15 +27,15 @@ def pack(scene: DataBlock) -> None:
     """
     if scene.library is not None:
         return
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     if not scene.softpressure.pack_cache:
         remove(scene)
         return
-    if here.cache is None or not here.cache.frame_count:
+    if session.cache is None or not session.cache.frame_count:
         return
     disk.note_names(scene)
     found: list[bytes] = []
-    cache, world, table = here.cache, here.world, here.gauges
+    cache, world, table = session.cache, session.world, session.gauges
 
     def write() -> None:
         if world is not None:
@@ -44,13 +44,15 @@ def pack(scene: DataBlock) -> None:
         cache.write(file)
         found.append(file.getvalue())
 
-    if here.stepper is not None:
-        here.stepper.do_now(write)
+    if session.stepper is not None:
+        session.stepper.do_now(write)
     else:
         worker_thread.wait()
         write()
     if len(found[0]) > MOST_BYTES:
-        here.fail(f"{scene.name}: its cache takes {len(found[0]) / 1e9:.1f} GB; at most 2 fit into a .blend. Bake it.")
+        session.fail(
+            f"{scene.name}: its cache takes {len(found[0]) / 1e9:.1f} GB; at most 2 fit into a .blend. Bake it."
+        )
         return
     remove(scene)  # bytes that replace others end at their first zero
     scene[KEY] = found[0]

@@ -29,21 +29,23 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
     A body that is not in the cache shows its own shape and place. `depsgraph` gives the current world matrices; without
     one they are those of the last evaluation. Only changes are written.
     """
-    here = sessions.of(scene)
-    cache, uids = (here.cache, here.object_uids) if here.live is None or sessions.is_rendering else here.live[:2]
+    session = sessions.of(scene)
+    cache, uids = (
+        (session.cache, session.object_uids) if session.live is None or sessions.is_rendering else session.live[:2]
+    )
     if cache is not None and not cache.frame_count:
         cache = None
     number_of = {uid: number for number, uid in enumerate(uids)} if cache else {}
     for obj in sessions.objects(scene, "RIGID"):
         if not obj.softpressure.is_baked:
-            _hold(obj, scene, here, cache, number_of.get(obj.session_uid))
+            _hold(obj, scene, session, cache, number_of.get(obj.session_uid))
     for obj in sessions.objects(scene, "SOFT"):
         key = mesh_io.live_key(obj)
-        here.late.discard(obj.session_uid)
+        session.late.discard(obj.session_uid)
         if key is None or obj.softpressure.is_baked:
             continue
         if obj.mode == "EDIT":
-            here.late.add(obj.session_uid)
+            session.late.add(obj.session_uid)
             continue
         number = number_of.get(obj.session_uid)
         if cache is not None and number is None and own_mesh.is_shared(obj):
@@ -55,13 +57,13 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         modifier_stack.show(obj, modifier_stack.Stage.OUTPUT)
         time = cache.clamp(scene_time(scene))
         matrix = mesh_io.world_matrix(obj if depsgraph is None else obj.evaluated_get(depsgraph))
-        shown = here.shown.get(obj.session_uid)
+        shown = session.shown.get(obj.session_uid)
         if shown is not None and shown[0] == time and np.array_equal(shown[1], matrix):
             continue
         if np.linalg.det(matrix[:3, :3]) == 0.0:  # scaled to nothing: there is no way back to its own space
             continue
         mesh_io.write_key(key, mesh_io.to_local(matrix, cache.positions(number, time)))
-        if scene.softpressure.point_attributes and cache is here.cache:
+        if scene.softpressure.point_attributes and cache is session.cache:
             point_attributes.write(obj.data, cache, number, time)
         else:
             point_attributes.remove(obj.data, point_attributes.STRAIN, point_attributes.FORCE)
@@ -70,18 +72,18 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         sessions.note_shown(scene, obj, (time, matrix))
 
 
-def let_go(obj: bpy.types.Object, here: sessions.Session) -> None:
+def let_go(obj: bpy.types.Object, session: sessions.Session) -> None:
     """Release a rigid body to its own transform, until a frame is shown again."""
-    here.shown.pop(obj.session_uid, None)
+    session.shown.pop(obj.session_uid, None)
     rigid_pose.show(obj, None)
 
 
 def show_input(scene: bpy.types.Scene, all_of_them: bool) -> None:
     """Show what bodies are without simulation: all of them, or those whose own place or shape each frame reads."""
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     for obj in sessions.objects(scene, "RIGID"):
         if all_of_them or modifier_stack.may_be_held(obj):
-            let_go(obj, here)
+            let_go(obj, session)
     for obj in sessions.objects(scene, "SOFT"):
         if not obj.softpressure.is_baked and (all_of_them or modifier_stack.is_read_in_each_frame(obj)):
             modifier_stack.show(obj, modifier_stack.Stage.INPUT)
@@ -89,29 +91,33 @@ def show_input(scene: bpy.types.Scene, all_of_them: bool) -> None:
 
 def catch_up(scene: bpy.types.Scene) -> None:
     """Show the present frame in bodies that were in Edit Mode when it was set."""
-    here = sessions.of(scene)
-    if any(obj.session_uid in here.late and obj.mode != "EDIT" for obj in sessions.objects(scene, "SOFT")):
+    session = sessions.of(scene)
+    if any(obj.session_uid in session.late and obj.mode != "EDIT" for obj in sessions.objects(scene, "SOFT")):
         show(scene)
 
 
 def world_matrix(cache: FrameCache, number: int, time: float) -> FloatArray:
     """World matrix (4, 4) of a rigid body of the cache at `time` [frames], within the frames held."""
     whole = math.floor(time)
-    here = cache.transform(number, whole)
-    return here if whole == time else rotations.between(here, cache.transform(number, whole + 1), time - whole)
+    session = cache.transform(number, whole)
+    return session if whole == time else rotations.between(session, cache.transform(number, whole + 1), time - whole)
 
 
 def _hold(
-    obj: bpy.types.Object, scene: bpy.types.Scene, here: sessions.Session, cache: FrameCache | None, number: int | None
+    obj: bpy.types.Object,
+    scene: bpy.types.Scene,
+    session: sessions.Session,
+    cache: FrameCache | None,
+    number: int | None,
 ) -> None:
     """Hold a rigid body at its cached place; up to the first frame of a run it is at its own transform."""
     time = scene_time(scene)
-    is_run = cache is here.cache
+    is_run = cache is session.cache
     if cache is None or number is None or cache.vertex_counts[number] or (is_run and time <= cache.first_frame):
-        let_go(obj, here)
+        let_go(obj, session)
         return
     time = cache.clamp(time)
-    shown = here.shown.get(obj.session_uid)
+    shown = session.shown.get(obj.session_uid)
     if shown is None or shown[0] != time:
         rigid_pose.show(obj, world_matrix(cache, number, time))
         sessions.note_shown(scene, obj, (time, None))

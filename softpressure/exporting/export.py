@@ -119,10 +119,10 @@ def _check_exporter(kind: formats.Format) -> None:
 
 def _check_recorded(scene: bpy.types.Scene) -> None:
     """Raise if nothing was recorded with the cached frames for a table."""
-    here = sessions.of(scene)
-    if here.gauges:
+    session = sessions.of(scene)
+    if session.gauges:
         return
-    if here.cache is None and any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+    if session.cache is None and any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         raise SoftPressureError(
             f"{scene.name}: is baked, and its cached frames are gone. Free the bake and simulate again."
         )
@@ -191,11 +191,11 @@ def _shapes(scene: bpy.types.Scene, obj: bpy.types.Object, frames: range) -> Ite
         for frame in frames:
             yield mesh_io.read_key(keys[min(max(frame, min(keys)), max(keys))])
         return
-    here = sessions.of(scene)
-    assert here.cache is not None
-    number = here.object_uids.index(obj.session_uid)
+    session = sessions.of(scene)
+    assert session.cache is not None
+    number = session.object_uids.index(obj.session_uid)
     for frame in frames:
-        yield mesh_io.to_local(here.cache.transform(number, frame), here.cache.positions(number, frame))
+        yield mesh_io.to_local(session.cache.transform(number, frame), session.cache.positions(number, frame))
 
 
 def _check_cages(kind: formats.Format, moving: list[bpy.types.Object], only_selected: bool) -> None:

@@ -51,8 +51,8 @@ def why_empty(scene: bpy.types.Scene) -> str:
 
 def object_names(scene: bpy.types.Scene) -> list[str]:
     """What the objects of all bodies of the last start are called now, in the order of the core."""
-    here, names = sessions.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
-    return [] if here.start is None else [names.get(uid, GONE) for uid in here.start.all_uids()]
+    session, names = sessions.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
+    return [] if session.start is None else [names.get(uid, GONE) for uid in session.start.all_uids()]
 
 
 def joined(bodies: tuple[int, ...], names: list[str], most: int = 3) -> str:

@@ -16,14 +16,14 @@ _RENDERS = {"-a", "--render-anim", "-f", "--render-frame"}
 
 def before_frame(scene: bpy.types.Scene) -> None:
     """A frame is about to be rendered: tell once if its simulation is missing, and end a render of the command line."""
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     if not sessions.has_bodies(scene):
         return
     sentence = status.render_text(scene, scene.frame_current)
     if not sentence:
         return
-    if here.missed_frame is None:
-        here.missed_frame = scene.frame_current
+    if session.missed_frame is None:
+        session.missed_frame = scene.frame_current
         status_bar.announce(sentence)
     if _what_to_do(scene) == "STOP":
         sys.stdout.flush()

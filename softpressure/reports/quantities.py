@@ -20,8 +20,8 @@ _volumes: dict[int, tuple[int, float]] = {}
 
 def texts(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[str]:
     """A line for each quantity that is not entered: gas, stiffness, mass; a dash before it is known."""
-    settings, here = obj.softpressure, sessions.of(scene)
-    known = None if here.is_out_of_date(scene) else here.quantities.get(obj.session_uid)
+    settings, session = obj.softpressure, sessions.of(scene)
+    known = None if session.is_out_of_date(scene) else session.quantities.get(obj.session_uid)
     found = []
     if settings.body_type in SKINS:
         found.append(_pressure_text(scene, obj, known) if settings.gas_by == "AMOUNT" else _amount_text(obj, known))

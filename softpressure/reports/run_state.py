@@ -27,10 +27,10 @@ def of(scene: bpy.types.Scene) -> State:
         return State("The compiler is missing", 0.0)
     if preparing is not None:
         return State(preparing.label, preparing.share)
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     held = status.cache_text(scene)
     if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         return State("Baked", 1.0)
-    if here.cache is not None and here.is_out_of_date(scene):
+    if session.cache is not None and session.is_out_of_date(scene):
         return State(f"Out of date: {held}", 0.0)
     return State(f"Cache: {held}", status.cache_share(scene))

@@ -75,12 +75,12 @@ def attribute_texts(scene: bpy.types.Scene) -> list[str]:
 
 def remaking_seconds(scene: bpy.types.Scene) -> float:
     """Estimated time to make the cache anew [s]: by what the last frames took, or as for slow ones."""
-    here = sessions.of(scene)
-    if here.cache is None or not here.cache.frame_count:
+    session = sessions.of(scene)
+    if session.cache is None or not session.cache.frame_count:
         return 0.0
     from ..simulation import run_start
 
-    return run_start.seconds(scene) + (_frame_seconds(here) or _SLOW_FRAME) * here.cache.frame_count
+    return run_start.seconds(scene) + (_frame_seconds(session) or _SLOW_FRAME) * session.cache.frame_count
 
 
 def _megabytes(size: int) -> str:
@@ -100,27 +100,27 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
     found += earlier_texts(scene)
     from ..simulation import run_start, timeline
 
-    here = sessions.of(scene)
-    cache = None if here.is_out_of_date(scene) else here.cache
-    if cache is not None and not (here.is_filling or cache.first_frame <= scene.frame_current <= cache.last_frame):
+    session = sessions.of(scene)
+    cache = None if session.is_out_of_date(scene) else session.cache
+    if cache is not None and not (session.is_filling or cache.first_frame <= scene.frame_current <= cache.last_frame):
         found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
     if run_start.is_too_long_to_play(scene) and cache is None:
         found.append(f"Starting takes about {run_start.seconds(scene):.0f} s: press Simulate, which Esc stops.")
-    if timeline.is_too_slow(here) and cache_share(scene) < 1.0:
-        found.append(f"A frame takes {here.seconds[-1]:.1f} s: press Simulate, which lets you go on and Esc stops.")
-    if here.crossing_count:
+    if timeline.is_too_slow(session) and cache_share(scene) < 1.0:
+        found.append(f"A frame takes {session.seconds[-1]:.1f} s: press Simulate, which lets you go on and Esc stops.")
+    if session.crossing_count:
         found.append(
-            f"{here.crossing_count} crossing triangles at start: what can be is moved apart before the first frame. "
+            f"{session.crossing_count} crossing triangles at start: what can be is moved apart before the first frame. "
             "Repair the meshes if that shows."
         )
-    found += [*here.soft_solids, *here.slack_skins, *here.overstretched.values()]
+    found += [*session.soft_solids, *session.slack_skins, *session.overstretched.values()]
     found += effectors.notes(scene)
     found += hose_problems.notes(scene)
     found += _who_is_missing(scene, active)
-    if here.missed_frame is not None:
-        found += filter(None, [render_text(scene, here.missed_frame)])
+    if session.missed_frame is not None:
+        found += filter(None, [render_text(scene, session.missed_frame)])
     told = {*found, problem_text(scene, active) if active is not None else ""}
-    found += [sentence for sentence in here.error_of(scene).splitlines() if sentence not in told]
+    found += [sentence for sentence in session.error_of(scene).splitlines() if sentence not in told]
     if not scene.render.use_lock_interface:
         found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
     return found
@@ -128,11 +128,11 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
 
 def render_text(scene: bpy.types.Scene, frame: int) -> str:
     """What is missing or out of date in a render of this frame; empty if nothing is."""
-    here, settings = sessions.of(scene), scene.softpressure
+    session, settings = sessions.of(scene), scene.softpressure
     if all(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         return ""
     remedy = "Press Simulate before rendering, or Bake, which needs no cache."
-    if here.cache is None or not here.cache.frame_count:
+    if session.cache is None or not session.cache.frame_count:
         from ..cache import disk
 
         place = disk.path_of(scene)
@@ -141,10 +141,10 @@ def render_text(scene: bpy.types.Scene, frame: int) -> str:
             remedy = f"Copy the folder {place.parent} along with the file, or switch on Pack into .blend. {remedy}"
             copied = f" in {place}"
         return f"{scene.name}: frame {frame} is rendered without simulation: no cached frames{copied}. {remedy}"
-    if here.is_out_of_date(scene):
+    if session.is_out_of_date(scene):
         return f"{scene.name}: frame {frame} is rendered from frames that are out of date. {remedy}"
-    if here.cache.last_frame < min(frame, settings.frame_end):
-        return f"{scene.name}: frame {frame} is not simulated; frame {here.cache.last_frame} is rendered. {remedy}"
+    if session.cache.last_frame < min(frame, settings.frame_end):
+        return f"{scene.name}: frame {frame} is not simulated; frame {session.cache.last_frame} is rendered. {remedy}"
     return ""
 
 
@@ -175,45 +175,49 @@ def problem_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 
 def state_icon(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Icon of a body's state: refused, baked, simulated, out of date, or none of these."""
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     if problem_text(scene, obj):
         return "ERROR"
     if obj.softpressure.is_baked:
         return "KEYFRAME_HLT"
-    if here.is_out_of_date(scene):
+    if session.is_out_of_date(scene):
         return "FILE_REFRESH"
-    return "CHECKMARK" if obj.session_uid in here.object_uids else "BLANK1"
+    return "CHECKMARK" if obj.session_uid in session.object_uids else "BLANK1"
 
 
 def _who_is_missing(scene: bpy.types.Scene, active: bpy.types.Object | None) -> list[str]:
     """Bodies that take no part: refused ones but for the active one, and those added since."""
     from ..bodies import validation
 
-    here, refused = sessions.of(scene), validation.problems(scene)
+    session, refused = sessions.of(scene), validation.problems(scene)
     here_told = None if active is None else active.session_uid
     found = [sentence for uid, sentence in refused.items() if uid != here_told]
-    if here.cache is None or here.is_out_of_date(scene):
+    if session.cache is None or session.is_out_of_date(scene):
         return found
     for obj in sessions.objects(scene, "SOFT", "RIGID"):
-        if obj.session_uid not in refused and obj.session_uid not in here.object_uids and not obj.softpressure.is_baked:
+        if (
+            obj.session_uid not in refused
+            and obj.session_uid not in session.object_uids
+            and not obj.softpressure.is_baked
+        ):
             found.append(f"{obj.name} takes no part yet. Go to the first frame, or simulate again.")
     return found
 
 
 def pace_texts(scene: bpy.types.Scene) -> list[str]:
     """What the last frames took: `6.2 ms and 74 steps per frame`, and `Added mass 0.8 %` where it is worth telling."""
-    here, found = sessions.of(scene), []
-    if taken := _frame_seconds(here):
+    session, found = sessions.of(scene), []
+    if taken := _frame_seconds(session):
         time = 1e3 * taken if taken < 1.0 else taken
         digits = float(f"{time:.2g}" if time >= 1.0 else f"{time:.1g}")
         found.append(f"{digits:g} {'ms' if taken < 1.0 else 's'}")
-    rows = [here.gauges[frame][:, measurements.STEPS] for frame in sorted(here.gauges)[-sessions.LAST :]]
+    rows = [session.gauges[frame][:, measurements.STEPS] for frame in sorted(session.gauges)[-sessions.LAST :]]
     if counts := [float(np.nanmax(row)) for row in rows if np.isfinite(row).any()]:
         steps = round(median(counts))
         found.append("1 step" if steps == 1 else f"{steps} steps")
     told = [f"{' and '.join(found)} per frame"] if found else []
-    if here.added_mass > _TOLD_MASS:
-        told.append(f"Added mass {100.0 * here.added_mass:.2g} %")
+    if session.added_mass > _TOLD_MASS:
+        told.append(f"Added mass {100.0 * session.added_mass:.2g} %")
     return told
 
 
@@ -225,9 +229,9 @@ def earlier_texts(scene: bpy.types.Scene) -> list[str]:
     return [f"This file asked for the method {earlier}, which is gone: bodies are simulated by Soft Pressure now."]
 
 
-def _frame_seconds(here: sessions.Session) -> float:
+def _frame_seconds(session: sessions.Session) -> float:
     """What a frame takes by the last ones [s]; 0 before any was simulated."""
-    return median(here.seconds) if here.seconds else 0.0
+    return median(session.seconds) if session.seconds else 0.0
 
 
 def bake_size(scene: bpy.types.Scene) -> int:
@@ -259,10 +263,10 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
         "SLACK",
     ):
         return ""
-    here = sessions.of(scene)
-    if obj.session_uid not in here.puffs or here.is_out_of_date(scene):
+    session = sessions.of(scene)
+    if obj.session_uid not in session.puffs or session.is_out_of_date(scene):
         return "Puffs out: not yet known"
-    growth, move = here.puffs[obj.session_uid]
+    growth, move = session.puffs[obj.session_uid]
     if move < _UNSEEN * units.metres_per_unit(scene) * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
         return "Keeps its drawn shape"
     what = "area" if settings.body_type == "LOOP" else "volume"
@@ -276,22 +280,24 @@ def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """
     if obj.softpressure.kind != "SOFT":
         return ""
-    here = sessions.of(scene)
-    rows = here.gauges.get(scene.frame_current)
+    session = sessions.of(scene)
+    rows = session.gauges.get(scene.frame_current)
     kind = obj.softpressure.body_type
     what = "Area" if kind == "LOOP" else "Volume"
     has_gas = kind in SKINS
-    if rows is None or obj.session_uid not in here.object_uids:
+    if rows is None or obj.session_uid not in session.object_uids:
         return f"{what}: not yet known"
-    volume_ratio, pressure = rows[here.object_uids.index(obj.session_uid), [measurements.VOLUME, measurements.PRESSURE]]
+    volume_ratio, pressure = rows[
+        session.object_uids.index(obj.session_uid), [measurements.VOLUME, measurements.PRESSURE]
+    ]
     return f"{what} {100 * volume_ratio:.1f} %" + (f", {pressure:.0f} Pa" if has_gas else "")
 
 
 def liquid_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Height of the liquid in a body in this frame: `Liquid up to 12 cm`; empty without, or if unknown."""
-    here = sessions.of(scene)
-    rows = here.gauges.get(scene.frame_current)
-    if rows is None or obj.session_uid not in here.object_uids:
+    session = sessions.of(scene)
+    rows = session.gauges.get(scene.frame_current)
+    if rows is None or obj.session_uid not in session.object_uids:
         return ""
-    level = float(rows[here.object_uids.index(obj.session_uid), measurements.LEVEL])
+    level = float(rows[session.object_uids.index(obj.session_uid), measurements.LEVEL])
     return "" if math.isnan(level) else f"Liquid up to {units.length_text(scene, level)}"

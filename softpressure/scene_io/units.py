@@ -1,5 +1,5 @@
 """Blender units and metres. What a field shows is what is simulated: a scene's unit scale counts where Blender's fields
-show it. The core and `snapshot.Start` know metres only; the cache and all that is shown are in Blender units.
+show it. The core and `Snapshot` know metres only; the cache and all that is shown are in Blender units.
 """
 
 import math

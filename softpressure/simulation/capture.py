@@ -33,7 +33,7 @@ from ..scene_io import (
 from ..scene_io.hoses import capture as hoses_between
 from ..scene_io.mesh_io import Float32Array, FloatArray, IntArray
 from ..state import sessions
-from ..state.snapshot import Body, Obstacle, SceneValues, Solid, Start
+from ..state.snapshot import ColliderSnapshot, RigidSnapshot, SceneValues, Snapshot, SoftSnapshot
 from . import loading
 
 loading.use_own_folder()  # worlds call kernels
@@ -43,9 +43,9 @@ class _Refused(Exception):
     """The core refuses an object."""
 
 
-def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
+def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Snapshot:
     """Capture all bodies that can take part; their meshes must show the input stage. Raises `Refusals`."""
-    found = Start([], [], [], metres=units.metres_per_unit(scene))
+    found = Snapshot([], [], [], metres=units.metres_per_unit(scene))
     known = validation.static_problems(scene)
     refused = {}
     objects = [each for each in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER") if each.session_uid not in known]
@@ -53,9 +53,9 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
     for obj in objects:
         try:
             if obj.softpressure.kind == "COLLIDER":
-                found.obstacles.append(_obstacle(obj, depsgraph, found.metres))
+                found.colliders.append(_collider(obj, depsgraph, found.metres))
             elif obj.softpressure.kind == "RIGID":
-                found.solids.append(_solid(obj, depsgraph, found.metres))
+                found.rigid.append(_rigid(obj, depsgraph, found.metres))
             else:
                 found.bodies.append(_body(scene, obj, seen, depsgraph, found.metres))
         except SoftPressureError as error:
@@ -81,7 +81,7 @@ def scene_values(scene: bpy.types.Scene) -> SimpleNamespace:
     )
 
 
-def build_model(scene: SceneValues, start: Start) -> Model:
+def build_model(scene: SceneValues, start: Snapshot) -> Model:
     """The core's model of a captured scene; objects that the core refuses are removed.
 
     Raises `Refusals` if none is left, and `ParameterError` for settings of the scene.
@@ -94,12 +94,12 @@ def build_model(scene: SceneValues, start: Start) -> Model:
             start.set_aside({uid: sentence})
 
 
-def _build(scene: SceneValues, start: Start) -> Model:
+def _build(scene: SceneValues, start: Snapshot) -> Model:
     """The same; raises `_Refused` for the first object that the core refuses."""
     given = units.settings_in_metres(scene_settings.of_scene(scene.softpressure, "MODEL"), units.metres_per_unit(scene))
     builder = ModelBuilder(gravity=units.gravity(scene), **given)
     for number, body in enumerate(start.bodies):
-        with _told_of(body):
+        with _naming(body):
             if body.kind == "MEMBRANE":
                 builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
             elif body.outline is not None:
@@ -117,17 +117,17 @@ def _build(scene: SceneValues, start: Start) -> Model:
                 builder.weigh_pressure(number, *body.pressed)
             if body.tied is not None:
                 builder.tie(number, body.tied)
-    for solid in start.solids:
-        with _told_of(solid):
-            builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
-    for obstacle in start.obstacles:
-        with _told_of(obstacle):
-            builder.add_collider(obstacle.name, obstacle.positions, obstacle.triangles, **obstacle.settings)
+    for rigid_body in start.rigid:
+        with _naming(rigid_body):
+            builder.add_rigid(rigid_body.name, rigid_body.positions, rigid_body.triangles, **rigid_body.settings)
+    for collider in start.colliders:
+        with _naming(collider):
+            builder.add_collider(collider.name, collider.positions, collider.triangles, **collider.settings)
     uids = start.uids()
     for number, body in enumerate(start.bodies):
         if body.attached_uid:
             other = uids.index(body.attached_uid)
-            with _told_of(body):
+            with _naming(body):
                 if other < len(start.bodies):
                     builder.attach_to_membrane(number, body.attached, other)
                 else:
@@ -138,7 +138,7 @@ def _build(scene: SceneValues, start: Start) -> Model:
 
 
 @contextmanager
-def _told_of(part: Body | Solid | Obstacle) -> Iterator[None]:
+def _naming(part: SoftSnapshot | RigidSnapshot | ColliderSnapshot) -> Iterator[None]:
     """Name the object in an error of the core."""
     try:
         yield
@@ -158,7 +158,7 @@ def build_world(scene: SceneValues, model: Model) -> World:
 
 
 def world_matrices(
-    start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
+    start: Snapshot, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
 ) -> list[FloatArray]:
     """World from local matrix of every soft body."""
     return [mesh_io.world_matrix(objects[body.object_uid].evaluated_get(depsgraph)) for body in start.bodies]
@@ -222,7 +222,7 @@ def _body(
     seen: dict[int, tuple[Float32Array, IntArray]],
     depsgraph: bpy.types.Depsgraph,
     metres: float,
-) -> Body:
+) -> SoftSnapshot:
     settings = obj.softpressure
     evaluated, shape = _drawn_of(obj, seen, depsgraph, metres)
     mesh, triangles = evaluated.data, shape.own_triangles
@@ -254,20 +254,20 @@ def _body(
         values["tear_strain"] = NEVER_TEARS
     if kind == "MEMBRANE" and simulation_mesh_choice.may_be_even(obj):
         values["thickness"] = simulation_mesh.thickness(values["thickness"], positions, triangles, drawn)
-    return Body(
+    return SoftSnapshot(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,
         weak, pressed, drawn, exact, tied,
     )  # fmt: skip
 
 
-def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Solid:
+def _rigid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> RigidSnapshot:
     settings = obj.softpressure
     evaluated = evaluated_of(obj, depsgraph)
     matrix = mesh_io.world_matrix(evaluated)
     in_metres = units.to_metres(matrix, metres)
     positions, triangles = rigid_shape.read(obj.name, evaluated.data, in_metres, settings.rigid_shape)
     values = values_of(evaluated.softpressure, parameters.captured("RIGID", settings), metres)
-    return Solid(obj.session_uid, obj.name, positions, triangles, matrix, values)
+    return RigidSnapshot(obj.session_uid, obj.name, positions, triangles, matrix, values)
 
 
 def values_of(settings: Any, names: tuple[str, ...], metres: float) -> dict[str, Any]:
@@ -277,7 +277,7 @@ def values_of(settings: Any, names: tuple[str, ...], metres: float) -> dict[str,
     return units.settings_in_metres(plain, metres)
 
 
-def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Obstacle:
+def _collider(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> ColliderSnapshot:
     evaluated = evaluated_of(obj, depsgraph)
     mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
     local, triangles = instances.read_local(obj, evaluated, depsgraph)
@@ -286,7 +286,7 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: flo
     if not object_checks.is_as_drawn(obj):
         object_checks.check_surface_of(obj, "COLLIDER", positions, triangles, mesh)
     used, kept = object_checks.usable_part(positions, triangles)
-    return Obstacle(
+    return ColliderSnapshot(
         object_uid=obj.session_uid,
         name=obj.name,
         vertex_count=len(local),

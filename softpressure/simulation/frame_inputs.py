@@ -6,14 +6,15 @@ import numpy as np
 from ...core import FrameInput, SoftPressureError, nrt, parameters
 from ..scene_io import fields, hoses, instances, mesh_io, rotations, units, vacuum
 from ..scene_io.mesh_io import FloatArray, IntArray
-from .capture import Obstacle, Start, evaluated_of, values_of
+from ..state.snapshot import ColliderSnapshot, Snapshot
+from .capture import evaluated_of, values_of
 
 #: By the number of a soft body whose drawn mesh follows another: vertices, and where [m] the animation has them.
 Placed = dict[int, tuple[IntArray | slice, FloatArray]]
 
 
 def frame_input(
-    start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
+    start: Snapshot, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
 ) -> tuple[FrameInput, Placed]:
     """Input at the end of this frame: given positions, animated values, fields; and what is drawn as it is placed."""
     values: dict[int, dict[str, float]] = {}
@@ -52,20 +53,20 @@ def frame_input(
             held |= {number: body.led(positions)} if is_held else {}
             if body.exact is not None:
                 placed[number] = (slice(None), positions) if is_held else (body.exact, positions[body.exact])
-    for number, solid in enumerate(start.solids, len(start.bodies)):
-        evaluated = evaluated_of(objects[solid.object_uid], depsgraph)
+    for number, rigid_body in enumerate(start.rigid, len(start.bodies)):
+        evaluated = evaluated_of(objects[rigid_body.object_uid], depsgraph)
         values[number] = values_of(evaluated.softpressure, parameters.animated("RIGID"), start.metres)
         if not evaluated.softpressure.is_active:
-            transform = rotations.moved(solid.matrix, mesh_io.world_matrix(evaluated))
+            transform = rotations.moved(rigid_body.matrix, mesh_io.world_matrix(evaluated))
             transform[:3, 3] *= start.metres
             held_rigid[number - len(start.bodies)] = transform
-    for number, obstacle in enumerate(start.obstacles):
-        evaluated = evaluated_of(objects[obstacle.object_uid], depsgraph)
+    for number, collider in enumerate(start.colliders):
+        evaluated = evaluated_of(objects[collider.object_uid], depsgraph)
         values[len(start.uids()) + number] = values_of(
             evaluated.softpressure, parameters.animated("COLLIDER"), start.metres
         )
-        if _move(obstacle, objects[obstacle.object_uid], evaluated, depsgraph, start.metres):
-            moved[number] = obstacle.positions
+        if _move(collider, objects[collider.object_uid], evaluated, depsgraph, start.metres):
+            moved[number] = collider.positions
     links = enumerate(start.links())
     valves = {number: hoses.valve_of(objects.get(hose.object_uid), depsgraph) for number, (*_, hose) in links}
     scene = depsgraph.scene_eval
@@ -90,7 +91,7 @@ def frame_input(
 
 
 def _move(
-    obstacle: Obstacle,
+    collider: ColliderSnapshot,
     obj: bpy.types.Object,
     evaluated: bpy.types.Object,
     depsgraph: bpy.types.Depsgraph,
@@ -98,18 +99,18 @@ def _move(
 ) -> bool:
     """Read a collider's present positions; False if it has not moved."""
     matrix = units.to_metres(mesh_io.world_matrix(evaluated), metres)
-    if obstacle.local is not None and np.array_equal(matrix, obstacle.matrix):
+    if collider.local is not None and np.array_equal(matrix, collider.matrix):
         return False
-    local = obstacle.local
+    local = collider.local
     if local is None:
         whole = instances.read_points(obj, evaluated, depsgraph)
-        if len(whole) != obstacle.vertex_count:
+        if len(whole) != collider.vertex_count:
             raise SoftPressureError(
-                f"{obstacle.name}: changes from {obstacle.vertex_count} to {len(whole)} vertices while it is animated. "
+                f"{collider.name}: changes from {collider.vertex_count} to {len(whole)} vertices while it is animated. "
                 "A collider must keep its topology: remove what changes it."
             )
-        local = whole[obstacle.used]
+        local = whole[collider.used]
     positions = mesh_io.to_world(matrix, local)
-    has_moved = not np.array_equal(positions, obstacle.positions)
-    obstacle.positions, obstacle.matrix = positions, matrix
+    has_moved = not np.array_equal(positions, collider.positions)
+    collider.positions, collider.matrix = positions, matrix
     return has_moved

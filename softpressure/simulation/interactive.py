@@ -86,7 +86,7 @@ class Live:
         #: Simulated time over the time that has passed, and duration of a frame [s], both of late.
         self.speed, self.seconds = 1.0, 0.0
         self._noted = 0.0  # when the last frame was done, by `time.monotonic`
-        self._start: snapshot.Start | None = None
+        self._start: snapshot.Snapshot | None = None
         self._inputs: tuple[Any, ...] = ()
         self._made_of = ""
         self._reading: stepping.Reading | None = None
@@ -119,7 +119,7 @@ class Live:
 
     def begin(self, run: "worker_thread.Runner[Any]" = worker_thread.run) -> Work:
         """Capture the bodies and make the world; raises with a sentence if nothing can be simulated."""
-        here = sessions.of(self.scene)
+        session = sessions.of(self.scene)
         yield from kernels.prepare(self.scene)
         while worker_thread.is_busy():
             yield None
@@ -132,7 +132,7 @@ class Live:
         self._check()
         keys = {obj.session_uid: mesh_io.live_key(obj) for obj in moving}
         self._keys = {uid: mesh_io.read_key(key) for uid, key in keys.items() if key is not None}
-        here.is_filling = True
+        session.is_filling = True
         yield from self._follow(run)
 
     def step(self, run: "worker_thread.Runner[Any]" = worker_thread.at_once) -> Work:
@@ -154,15 +154,15 @@ class Live:
 
     def end(self) -> None:
         """Show what was shown before."""
-        here = sessions.of(self.scene)
-        here.live, here.live_particles, here.is_filling = None, None, False
+        session = sessions.of(self.scene)
+        session.live, session.live_particles, session.is_filling = None, None, False
         for obj in sessions.objects(self.scene, "SOFT"):
             key, kept = mesh_io.live_key(obj), self._keys.get(obj.session_uid)
             if key is not None and kept is not None and len(kept) == len(key.points) and obj.mode != "EDIT":
                 mesh_io.write_key(key, kept)
                 obj.data.update_tag()
         self._keys = {}
-        here.shown.clear()
+        session.shown.clear()
         playback.show(self.scene)
 
     def keep(self, what: str) -> tuple[list[str], list[str]]:
@@ -170,8 +170,8 @@ class Live:
 
         Returns what was done, and why not the rest, one sentence per object.
         """
-        here = sessions.of(self.scene)
-        shown = here.live
+        session = sessions.of(self.scene)
+        shown = session.live
         self.end()
         by_uid = {obj.session_uid: obj for obj in self.scene.objects}
         if shown is None or what == "NOTHING" or not by_uid.keys() >= set(shown[1]):
@@ -180,7 +180,7 @@ class Live:
         if what == "SHAPE_KEY":
             return kept_pose.keep_as_keys(objects, shown[0])
         found = kept_pose.keep_as_start(objects, shown[0])
-        here.clear()  # what it holds is of another start
+        session.clear()  # what it holds is of another start
         sessions.mark_all()
         playback.show_again(self.scene)
         return found
@@ -211,7 +211,7 @@ class Live:
         hit = points[int(np.argmin(points @ along + np.linalg.norm(np.cross(points - middle, along), axis=1)))]
         self._pokes.append((body, hit, along))
 
-    def _body(self, name: str) -> tuple[World, snapshot.Start, int]:
+    def _body(self, name: str) -> tuple[World, snapshot.Snapshot, int]:
         world, start = self.world, self._start
         if world is None or start is None or name not in world.model.body_names[: world.model.moving_count]:
             raise ParameterError(f"live play: there is no moving body {name!r}. Give the name of its object.")
@@ -250,9 +250,9 @@ class Live:
 
     def _follow(self, run: "worker_thread.Runner[Any]") -> Work:
         """Make a model for changed settings that are not read in each frame, keeping the motion of its bodies."""
-        scene, here = self.scene, sessions.of(self.scene)
+        scene, session = self.scene, sessions.of(self.scene)
         self._evaluate()
-        inputs = here.inputs(scene), playback.scene_time(scene)
+        inputs = session.inputs(scene), playback.scene_time(scene)
         if inputs == self._inputs:
             return
         self._inputs, self._reading = inputs, None
@@ -272,7 +272,7 @@ class Live:
             model = capture.build_model(values, start)
             return model, kernels.starts_crossed(model)
 
-        model, here.starts_crossed = yield from run(make)
+        model, session.starts_crossed = yield from run(make)
         yield from kernels.prepare(scene)
         old = None if self.world is None or self._start is None else (self.world, self._start.uids())
 
@@ -286,7 +286,7 @@ class Live:
         self._start, self._made_of = start, made_of
         self._must_read = simulate_job.follows_what_is_simulated(scene, start)
 
-    def _capture(self) -> snapshot.Start:
+    def _capture(self) -> snapshot.Snapshot:
         """All bodies as they are without simulation, at the present frame."""
         graph = self._show_input(True)
         try:
@@ -298,7 +298,7 @@ class Live:
         finally:
             playback.show(self.scene)
 
-    def _read(self, start: snapshot.Start) -> stepping.Reading:
+    def _read(self, start: snapshot.Snapshot) -> stepping.Reading:
         """Input of the next frame; read again only after a change."""
         if self._reading is None or self._must_read:
             graph = self._show_input(False)
@@ -318,20 +318,20 @@ class Live:
         graphs = [layer.depsgraph for layer in self.scene.view_layers if layer.depsgraph is not None]
         return next((graph for graph in graphs if validation.sees_bodies(self.scene, graph)), graphs[-1])
 
-    def _show(self, world: World, start: snapshot.Start, reading: stepping.Reading) -> None:
+    def _show(self, world: World, start: snapshot.Snapshot, reading: stepping.Reading) -> None:
         """Show the present state of the world."""
         positions, transforms = stepping.frame_of(world, start, reading)
         counts = [len(each) for each in positions]
-        here = sessions.of(self.scene)
+        session = sessions.of(self.scene)
         rows, forces = self._measure(world, start)
-        names = [part.name for part in (*start.bodies, *start.solids)]
+        names = [part.name for part in (*start.bodies, *start.rigid)]
         frame = FrameCache(self.frame, names, counts, holds_forces=forces is not None)
         frame.append(self.frame, positions, transforms, forces)
-        here.live = frame, start.uids(), rows
-        here.live_particles = self._in_units(world.particle_places())
+        session.live = frame, start.uids(), rows
+        session.live_particles = self._in_units(world.particle_places())
         playback.show(self.scene)
 
-    def _measure(self, world: World, start: snapshot.Start) -> tuple[FloatArray | None, list[Any] | None]:
+    def _measure(self, world: World, start: snapshot.Snapshot) -> tuple[FloatArray | None, list[Any] | None]:
         """What the overlay shows: rows of the gauges, and contact forces on vertices; None for what it does not."""
         colour = self.scene.softpressure.overlay_colour
         if colour not in {"PRESSURE", "FORCE"}:
@@ -347,7 +347,7 @@ class Live:
             return rows, None
         return rows, stepping.forces_of(world, start, asleep, frame)
 
-    def _pulls(self, world: World, start: snapshot.Start) -> Iterator[Pull]:
+    def _pulls(self, world: World, start: snapshot.Snapshot) -> Iterator[Pull]:
         """What the mouse does to bodies in the next frame, the hold first."""
         mass = world.model.body_mass
         hold = self._hold
@@ -394,7 +394,7 @@ class Live:
             if body.outline is not None:
                 surface = picking.fan(body.outline, surface[0])
             hits.append(picking.nearest(begin, along, *surface))
-        for number, solid in enumerate(start.solids):
+        for number, solid in enumerate(start.rigid):
             hits.append(picking.nearest(begin, along, world.rigid_positions(number), solid.triangles))
         first = int(np.argmin(hits))
         return None if hits[first] == np.inf else (first, begin + hits[first] * along)

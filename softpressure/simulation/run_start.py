@@ -35,7 +35,7 @@ _WORTH_TELLING = 0.5
 class Captured:
     """Capture of the first frame, and its digests."""
 
-    start: snapshot.Start
+    start: snapshot.Snapshot
     name: str
     names: list[str]  # also of what the core is not going to take
     inputs: str
@@ -71,38 +71,41 @@ def can_step(scene: bpy.types.Scene) -> bool:
     return is_prepared(scene)
 
 
-def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> Captured | None:
+def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, session: Session) -> Captured | None:
     """Capture at the first frame; None if the cached frames are from the same, or no object can take part."""
     sessions.mark_all()  # what a script changed just before is evaluated with the frame, without a word
-    inputs = here.inputs(scene)
+    inputs = session.inputs(scene)
     try:
         start = capture.start(scene, depsgraph)
     except snapshot.Refusals as error:
-        _refuse(here, error.refused, inputs)
+        _refuse(session, error.refused, inputs)
         return None
-    name, cache = start.fingerprint(), here.cache
-    if cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs) and not here.error:
-        if here.start is None:  # the cache was read from disk; objects may have been renamed since it was made
+    name, cache = start.fingerprint(), session.cache
+    if cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs) and not session.error:
+        if session.start is None:  # the cache was read from disk; objects may have been renamed since it was made
             start.arrange(cache.start_names)
-            _keep_start(here, start, inputs)
+            _keep_start(session, start, inputs)
         return None
     objects = {obj.session_uid: obj for obj in scene.objects}
     matrices = dict(
         zip((body.object_uid for body in start.bodies), capture.world_matrices(start, objects, depsgraph), strict=True)
     )
-    matrices |= {solid.object_uid: solid.matrix for solid in start.solids}
+    matrices |= {rigid_body.object_uid: rigid_body.matrix for rigid_body in start.rigid}
     return Captured(start, name, start.names(), inputs, matrices)
 
 
 def begin(
-    scene: bpy.types.Scene, here: Session, captured: Captured, run: "worker_thread.Runner[Any]" = worker_thread.at_once
+    scene: bpy.types.Scene,
+    session: Session,
+    captured: Captured,
+    run: "worker_thread.Runner[Any]" = worker_thread.at_once,
 ) -> Iterator[None]:
     """Make the world of a new run and its cache with the first frame; yields as `run` does.
 
     Leaves no cache if no object can take part, or if the kernels are not ready: then call again.
     Raises the core's errors about the scene's settings.
     """
-    here.clear()
+    session.clear()
     start, values = captured.start, capture.scene_values(scene)
 
     def make_model() -> Any:
@@ -110,9 +113,9 @@ def begin(
         return model, starts_crossed(model)
 
     try:
-        model, here.starts_crossed = yield from run(make_model)
+        model, session.starts_crossed = yield from run(make_model)
     except snapshot.Refusals as error:
-        _refuse(here, error.refused, captured.inputs)
+        _refuse(session, error.refused, captured.inputs)
         return
     if not can_step(scene):
         return
@@ -122,16 +125,16 @@ def begin(
         return world, measurements.measure(world, world.diagnostics())
 
     world, measured = yield from run(make_world)
-    here.world, here.added_mass = world, world.added_mass
-    _keep_start(here, start, captured.inputs)
-    gas_notes.note_start(here, start)
-    here.soft_solids = xpbd_limits.solids_that_give_way(scene, here, start)
-    here.crossing_count = world.crossing_triangle_count
-    here.object_uids = start.uids()
+    session.world, session.added_mass = world, world.added_mass
+    _keep_start(session, start, captured.inputs)
+    gas_notes.note_start(session, start)
+    session.soft_solids = xpbd_limits.solids_that_give_way(scene, session, start)
+    session.crossing_count = world.crossing_triangle_count
+    session.object_uids = start.uids()
     cache = FrameCache(
         scene.softpressure.frame_start,
-        [body.name for body in (*start.bodies, *start.solids)],
-        [len(body.drawn_positions) for body in start.bodies] + [0] * len(start.solids),
+        [body.name for body in (*start.bodies, *start.rigid)],
+        [len(body.drawn_positions) for body in start.bodies] + [0] * len(start.rigid),
         input_fingerprint=captured.inputs,
         start_fingerprint=captured.name,
         start_names=captured.names,
@@ -143,28 +146,28 @@ def begin(
         )
         for number, body in enumerate(start.bodies)
     ]
-    positions += [np.empty((0, 3))] * len(start.solids)
-    cache.append(cache.first_frame, positions, [captured.matrices[uid] for uid in here.object_uids])
-    here.gauges[cache.first_frame] = measured
-    here.cache = cache
+    positions += [np.empty((0, 3))] * len(start.rigid)
+    cache.append(cache.first_frame, positions, [captured.matrices[uid] for uid in session.object_uids])
+    session.gauges[cache.first_frame] = measured
+    session.cache = cache
 
 
-def begin_beside(scene: bpy.types.Scene, here: Session, captured: Captured) -> jobs.Work:
+def begin_beside(scene: bpy.types.Scene, session: Session, captured: Captured) -> jobs.Work:
     """`begin` beside the main thread; yields elapsed and estimated time."""
     since, expected = time.monotonic(), seconds(scene)
-    for _ in begin(scene, here, captured, worker_thread.run):
+    for _ in begin(scene, session, captured, worker_thread.run):
         passed = time.monotonic() - since
         about = f", about {max(expected, passed):.0f} s" if max(expected, passed) > _WORTH_TELLING else ""
         yield min(passed, 0.99 * expected), expected, f"Starting{about}"
         yield None
 
 
-def _keep_start(here: Session, start: snapshot.Start, inputs: str) -> None:
+def _keep_start(session: Session, start: snapshot.Snapshot, inputs: str) -> None:
     """Store the objects that take part, and why the others do not."""
-    here.start, here.refused, here.started_from = start, start.refused, inputs
+    session.start, session.refused, session.started_from = start, start.refused, inputs
 
 
-def _refuse(here: Session, refused: dict[int, str], inputs: str) -> None:
+def _refuse(session: Session, refused: dict[int, str], inputs: str) -> None:
     """Store that no object can take part."""
-    here.clear()
-    here.refused, here.started_from = refused, inputs
+    session.clear()
+    session.refused, session.started_from = refused, inputs

@@ -34,77 +34,77 @@ def simulate(scene: bpy.types.Scene) -> Work:
     in any case.
     """
     yield from prepare(scene)
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     while worker_thread.is_busy():  # with the last frame of a job that was stopped
         yield None
     setup.prepare(sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"))
     sentence = sessions.waits_for(scene)
     if sentence:
         raise SoftPressureError(sentence)
-    here.error = ""
-    here.is_filling = True
+    session.error = ""
+    session.is_filling = True
     try:
-        yield from _start(scene, here)
-        if here.cache is None and not here.error:  # bodies cross, which takes more kernels
+        yield from _start(scene, session)
+        if session.cache is None and not session.error:  # bodies cross, which takes more kernels
             yield from prepare(scene)
-            yield from _start(scene, here)
-        if here.error:
-            raise SoftPressureError(here.error)
-        if here.cache is None:
+            yield from _start(scene, session)
+        if session.error:
+            raise SoftPressureError(session.error)
+        if session.cache is None:
             found = "\n".join(validation.problems(scene).values())
             raise SoftPressureError(
                 found or f"{scene.name}: no body to simulate. Select a closed mesh and add it as a soft body."
             )
-        yield from _go_on(scene, here)
+        yield from _go_on(scene, session)
     finally:
-        here.is_filling = False
+        session.is_filling = False
 
 
-def _start(scene: bpy.types.Scene, here: Session) -> Work:
+def _start(scene: bpy.types.Scene, session: Session) -> Work:
     """Capture at the first frame, and start a new run unless nothing has changed; stores errors."""
     first = scene.softpressure.frame_start
-    with _elsewhere(scene, here):
+    with _elsewhere(scene, session):
         missing = capture.missing_meshes(scene, _evaluated_at(scene, first))
     yield from making_meshes.make(scene, missing)
     try:
-        with _elsewhere(scene, here):
-            captured = run_start.read(scene, _evaluated_at(scene, first), here)
+        with _elsewhere(scene, session):
+            captured = run_start.read(scene, _evaluated_at(scene, first), session)
         if captured is not None:
-            yield from run_start.begin_beside(scene, here, captured)
+            yield from run_start.begin_beside(scene, session, captured)
     except SoftPressureError as error:
-        here.fail(str(error), here.inputs(scene))
+        session.fail(str(error), session.inputs(scene))
     playback.show(scene)
 
 
-def _go_on(scene: bpy.types.Scene, here: Session) -> Work:
+def _go_on(scene: bpy.types.Scene, session: Session) -> Work:
     """Simulate the frames after the last one of the cache; then save the cache."""
-    assert here.cache is not None
+    assert session.cache is not None
     last, values = scene.softpressure.frame_end, capture.scene_values(scene)
-    if here.cache.last_frame < last:
-        if here.world is None:
+    if session.cache.last_frame < last:
+        if session.world is None:
             yield 0.0, 1.0, "Continuing"
-            yield from worker_thread.run(lambda: stepping.resume(here, values))
-        yield from _step_to(scene, here, last, values)
+            yield from worker_thread.run(lambda: stepping.resume(session, values))
+        yield from _step_to(scene, session, last, values)
     yield from worker_thread.run(disk.writing(scene))
 
 
-def _step_to(scene: bpy.types.Scene, here: Session, last: int, values: snapshot.SceneValues) -> Work:
+def _step_to(scene: bpy.types.Scene, session: Session, last: int, values: snapshot.SceneValues) -> Work:
     """Simulate the missing frames up to the last one with the present world."""
-    start, cache, first = here.start, here.cache, scene.softpressure.frame_start
+    start, cache, first = session.start, session.cache, scene.softpressure.frame_start
     assert start is not None and cache is not None
     start.forget_places()
-    here.stepper = stepper = stepping.Stepper(here, values, disk.path_of(scene))
+    session.stepper = stepper = stepping.Stepper(session, values, disk.path_of(scene))
     in_turns = follows_what_is_simulated(scene, start)
     begun_at, since = cache.last_frame, time.monotonic()
     to_read, told = begun_at + 1, begun_at
     try:
         for _ in worker_thread.run(stepper.run):
-            if here.cache is not cache or here.inputs(scene) != cache.input_fingerprint:
+            if session.cache is not cache or session.inputs(scene) != cache.input_fingerprint:
                 raise Interrupted(
                     f"{scene.name}: stopped at frame {cache.last_frame}, as a body or a setting was changed meanwhile."
                 )
             if to_read <= last and not _must_wait(scene):
-                to_read = _read(scene, here, stepper, range(to_read, last + 1), in_turns)
+                to_read = _read(scene, session, stepper, range(to_read, last + 1), in_turns)
                 if to_read > last:
                     stepper.finish()
             if cache.last_frame != told:
@@ -114,11 +114,11 @@ def _step_to(scene: bpy.types.Scene, here: Session, last: int, values: snapshot.
             yield None
         yield _shown(scene, last), last - first + 1, f"Frame {last} of {last}"
     except SoftPressureError as error:
-        here.fail(str(error), here.inputs(scene))
+        session.fail(str(error), session.inputs(scene))
         raise
     finally:
         stepper.stop()
-        here.stepper = None
+        session.stepper = None
 
 
 def _shown(scene: bpy.types.Scene, frame: int) -> int:
@@ -128,14 +128,14 @@ def _shown(scene: bpy.types.Scene, frame: int) -> int:
     return frame - int(scene.softpressure.frame_start) + 1
 
 
-def _read(scene: bpy.types.Scene, here: Session, stepper: stepping.Stepper, frames: range, in_turns: bool) -> int:
+def _read(scene: bpy.types.Scene, session: Session, stepper: stepping.Stepper, frames: range, in_turns: bool) -> int:
     """Read the input of these frames, within a slice and the room for readings; returns the next frame to read."""
-    start, until = here.start, time.monotonic() + _SLICE
+    start, until = session.start, time.monotonic() + _SLICE
     assert start is not None
     frame = frames.start
     if not (stepper.is_idle() if in_turns else stepper.has_room()):
         return frame
-    with _elsewhere(scene, here):
+    with _elsewhere(scene, session):
         while frame < frames.stop and time.monotonic() < until:
             if not in_turns and not stepper.has_room():
                 break
@@ -143,23 +143,23 @@ def _read(scene: bpy.types.Scene, here: Session, stepper: stepping.Stepper, fram
                 if not stepper.is_idle():
                     time.sleep(0.0)  # a quick frame is done within the slice
                     continue
-                here.is_reading = False
+                session.is_reading = False
                 scene.frame_set(frame - 1)
-                here.is_reading = True
+                session.is_reading = True
             stepper.give(stepping.read(scene, _evaluated_at(scene, frame), start, frame))
             frame += 1
     return frame
 
 
 @contextmanager
-def _elsewhere(scene: bpy.types.Scene, here: Session) -> Iterator[None]:
+def _elsewhere(scene: bpy.types.Scene, session: Session) -> Iterator[None]:
     """Evaluate the scene at other frames, without showing them, and return to the shown one."""
     frame, subframe = scene.frame_current, scene.frame_subframe
-    here.is_reading = True
+    session.is_reading = True
     try:
         yield
     finally:
-        here.is_reading = False
+        session.is_reading = False
         scene.frame_set(frame, subframe=subframe)
 
 
@@ -171,14 +171,14 @@ def _evaluated_at(scene: bpy.types.Scene, frame: int) -> bpy.types.Depsgraph:
     return next((graph for graph in graphs if validation.sees_bodies(scene, graph)), graphs[-1])
 
 
-def follows_what_is_simulated(scene: bpy.types.Scene, start: snapshot.Start) -> bool:
+def follows_what_is_simulated(scene: bpy.types.Scene, start: snapshot.Snapshot) -> bool:
     """Whether an object that is read depends on another simulated body, as by a constraint to it.
 
     Read objects are those of soft bodies, colliders and force fields, and of rigid bodies that may be held.
     """
     moving, by_uid = set(start.uids()), {obj.session_uid: obj for obj in scene.objects}
-    led = [part.object_uid for part in (*start.bodies, *start.obstacles)]
-    led += [solid.object_uid for solid in start.solids if modifier_stack.may_be_held(by_uid[solid.object_uid])]
+    led = [part.object_uid for part in (*start.bodies, *start.colliders)]
+    led += [solid.object_uid for solid in start.rigid if modifier_stack.may_be_held(by_uid[solid.object_uid])]
     led += [obj.session_uid for obj in effectors.acting(scene.objects)]
     return any(moving & (digests.reached(by_uid[uid]) - {uid}) for uid in led)
 

@@ -43,48 +43,48 @@ class Reading:
         return sum(np.asarray(array).nbytes for array in arrays)
 
 
-def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, start: snapshot.Start, frame: int) -> Reading:
+def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, start: snapshot.Snapshot, frame: int) -> Reading:
     """Read what drives a frame of a run from the scene, which is evaluated at it."""
     objects = {obj.session_uid: obj for obj in scene.objects}
     given, placed = frame_inputs.frame_input(start, objects, depsgraph)
     return Reading(frame, given, capture.world_matrices(start, objects, depsgraph), placed)
 
 
-def resume(here: Session, values: snapshot.SceneValues) -> None:
+def resume(session: Session, values: snapshot.SceneValues) -> None:
     """Make the world of a cache that was read from disk, at its last frame; raises `CacheError` if it cannot be."""
-    assert here.start is not None and here.cache is not None
-    state = disk.state_in(here.cache)
-    here.world = capture.build_world(values, capture.build_model(values, here.start))
-    here.world.load(state)
-    here.start.forget_places()
-    here.added_mass = here.world.added_mass
-    gas_notes.note_start(here, here.start)
+    assert session.start is not None and session.cache is not None
+    state = disk.state_in(session.cache)
+    session.world = capture.build_world(values, capture.build_model(values, session.start))
+    session.world.load(state)
+    session.start.forget_places()
+    session.added_mass = session.world.added_mass
+    gas_notes.note_start(session, session.start)
 
 
-def step(here: Session, values: snapshot.SceneValues, reading: Reading) -> None:
+def step(session: Session, values: snapshot.SceneValues, reading: Reading) -> None:
     """Simulate the frame that follows the last one of the cache, and add it.
 
     Raises what the core says against it. A frame whose run was dropped meanwhile goes nowhere.
     """
-    world, cache, start = here.world, here.cache, here.start
+    world, cache, start = session.world, session.cache, session.start
     assert world is not None and cache is not None and start is not None
     since = time.monotonic()
     world.advance_frame(reading.given)
     taken = time.monotonic() - since
     diagnostics = world.diagnostics()
     measured = measurements.measure(world, diagnostics)
-    asleep = measurements.keep_asleep(measured, here.gauges.get(cache.last_frame))
+    asleep = measurements.keep_asleep(measured, session.gauges.get(cache.last_frame))
     positions, matrices = frame_of(world, start, reading)
     forces = forces_of(world, start, asleep, cache) if cache.holds_forces else None
-    with here.lock:
-        if here.cache is not cache:
+    with session.lock:
+        if session.cache is not cache:
             return
-        gas_notes.note_pressures(here, reading.given)
-        here.seconds.append(taken)
-        here.gauges[reading.frame] = measured
-        here.reports[reading.frame] = diagnostics.reports
-        here.slack_skins = xpbd_limits.skins_that_are_slack(
-            values, here, world.model, diagnostics.bodies, reading.frame
+        gas_notes.note_pressures(session, reading.given)
+        session.seconds.append(taken)
+        session.gauges[reading.frame] = measured
+        session.reports[reading.frame] = diagnostics.reports
+        session.slack_skins = xpbd_limits.skins_that_are_slack(
+            values, session, world.model, diagnostics.bodies, reading.frame
         )
         cache.append(reading.frame, positions, matrices, forces)
         for number, body in enumerate(start.bodies):
@@ -92,7 +92,7 @@ def step(here: Session, values: snapshot.SceneValues, reading: Reading) -> None:
                 cache.note_torn(number, body.torn(world.torn_triangles(number, body.triangles)), reading.frame)
 
 
-def frame_of(world: World, start: snapshot.Start, reading: Reading) -> tuple[list[FloatArray], list[FloatArray]]:
+def frame_of(world: World, start: snapshot.Snapshot, reading: Reading) -> tuple[list[FloatArray], list[FloatArray]]:
     """What the cache keeps of a frame: positions and world matrices of every body, soft ones first, in Blender units.
 
     A rigid body has no positions; its matrix says where it is.
@@ -104,17 +104,17 @@ def frame_of(world: World, start: snapshot.Start, reading: Reading) -> tuple[lis
             vertices, places = reading.placed[number]
             seen[vertices] = places
         positions.append(start.in_units(seen))
-    positions += [np.empty((0, 3))] * len(start.solids)
+    positions += [np.empty((0, 3))] * len(start.rigid)
     moved = []
-    for number, solid in enumerate(start.solids):
+    for number, rigid_body in enumerate(start.rigid):
         transform = world.rigid_transform(number)
         transform[:3, 3] = start.in_units(transform[:3, 3])
-        moved.append(transform @ solid.matrix)
+        moved.append(transform @ rigid_body.matrix)
     return positions, [*reading.matrices, *moved]
 
 
 def forces_of(
-    world: World, start: snapshot.Start, asleep: measurements.BoolArray, before: FrameCache | None
+    world: World, start: snapshot.Snapshot, asleep: measurements.BoolArray, before: FrameCache | None
 ) -> list[FloatArray | Float32Array]:
     """Contact forces on the vertices of each soft body: of those that sleep, which are not computed, the last ones."""
     found: list[FloatArray | Float32Array] = [
@@ -135,9 +135,9 @@ class Stepper:
     #: How much may be read ahead [bytes], and at least this many frames.
     _most_bytes, _least_frames = 256e6, 2
 
-    def __init__(self, here: Session, values: snapshot.SceneValues, path: Path | None = None) -> None:
+    def __init__(self, session: Session, values: snapshot.SceneValues, path: Path | None = None) -> None:
         self._path = path
-        self._here, self._values, self._cache = here, values, here.cache
+        self._here, self._values, self._cache = session, values, session.cache
         self._waiting: queue.SimpleQueue[Reading | None] = queue.SimpleQueue()
         self._between: deque[Callable[[], None]] = deque()
         self._lock = threading.Lock()  # of what is done between two frames

@@ -20,20 +20,20 @@ _SLOWEST = 0.5
 
 def before_frame(scene: bpy.types.Scene) -> None:
     """Show a cached frame, or the input of the next one."""
-    here = sessions.of(scene)
-    if here.is_reading:
+    session = sessions.of(scene)
+    if session.is_reading:
         return
-    if _leaves_unseen_start(scene, here):
+    if _leaves_unseen_start(scene, session):
         frame = scene.frame_current
         scene.frame_set(scene.softpressure.frame_start)
-        here.seen_frame = frame
+        session.seen_frame = frame
         scene.frame_set(frame)
-    here.seen_frame = scene.frame_current
-    here.live_frame = _frame_to_simulate(scene, here)
-    if here.live_frame is None:
+    session.seen_frame = scene.frame_current
+    session.live_frame = _frame_to_simulate(scene, session)
+    if session.live_frame is None:
         playback.show(scene)
         return
-    is_start = here.live_frame == scene.softpressure.frame_start
+    is_start = session.live_frame == scene.softpressure.frame_start
     if is_start:
         setup.part_meshes(scene)
     playback.show_input(scene, is_start)
@@ -41,22 +41,22 @@ def before_frame(scene: bpy.types.Scene) -> None:
 
 def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Simulate the frame that `before_frame` chose; correct what is shown by the present matrices."""
-    here = sessions.of(scene)
-    if here.is_reading:
+    session = sessions.of(scene)
+    if session.is_reading:
         return
-    frame, here.live_frame = here.live_frame, None
-    if frame is not None and _sees_bodies(scene, depsgraph, here):
+    frame, session.live_frame = session.live_frame, None
+    if frame is not None and _sees_bodies(scene, depsgraph, session):
         try:
             if frame == scene.softpressure.frame_start:
-                captured = run_start.read(scene, depsgraph, here)
-                for _ in () if captured is None else run_start.begin(scene, here, captured):
+                captured = run_start.read(scene, depsgraph, session)
+                for _ in () if captured is None else run_start.begin(scene, session, captured):
                     pass
             else:
-                _advance(scene, depsgraph, here, frame)
+                _advance(scene, depsgraph, session, frame)
         except SoftPressureError as error:
             sessions.mark_all()
             if not validation.static_problems(scene):  # else it is asked why this is so, until it is no more
-                here.fail(str(error), here.inputs(scene))
+                session.fail(str(error), session.inputs(scene))
     playback.show(scene, depsgraph)
 
 
@@ -86,56 +86,56 @@ def _may_simulate(scene: bpy.types.Scene) -> bool:
     return sessions.has_bodies(scene) and not sessions.waits_for(scene)
 
 
-def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:
+def _leaves_unseen_start(scene: bpy.types.Scene, session: Session) -> bool:
     """Whether the timeline leaves the first frame after a change without having captured it.
 
     So it is after a body was added at the first frame: the first frame change is to the second frame.
     """
     first = scene.softpressure.frame_start
-    if scene.frame_current != first + 1 or here.seen_frame not in (None, first) or not _may_simulate(scene):
+    if scene.frame_current != first + 1 or session.seen_frame not in (None, first) or not _may_simulate(scene):
         return False
-    return (here.cache is None or here.is_out_of_date(scene)) and run_start.can_step(scene)
+    return (session.cache is None or session.is_out_of_date(scene)) and run_start.can_step(scene)
 
 
-def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
+def _frame_to_simulate(scene: bpy.types.Scene, session: Session) -> int | None:
     """The scene's frame if it is to be simulated now, None if it is only shown."""
     frame, settings = scene.frame_current, scene.softpressure
     if not _may_simulate(scene):
         return None
     if frame != settings.frame_start:
-        if here.cache is None or here.start is None or here.error or frame > settings.frame_end:
+        if session.cache is None or session.start is None or session.error or frame > settings.frame_end:
             return None
-        if frame != here.cache.last_frame + 1 or here.is_out_of_date(scene):
+        if frame != session.cache.last_frame + 1 or session.is_out_of_date(scene):
             return None
-        if not validation.static_problems(scene).keys().isdisjoint(here.start.all_uids()):
+        if not validation.static_problems(scene).keys().isdisjoint(session.start.all_uids()):
             return None  # it waits until that is mended
-        if is_too_slow(here):
+        if is_too_slow(session):
             return None
-    elif not _may_start(scene, here):
+    elif not _may_start(scene, session):
         return None
     return frame if run_start.can_step(scene) else None
 
 
-def _may_start(scene: bpy.types.Scene, here: Session) -> bool:
+def _may_start(scene: bpy.types.Scene, session: Session) -> bool:
     """Whether a playing timeline may start a new run at the first frame, if it needs one."""
-    return (here.cache is not None and not here.is_out_of_date(scene)) or not run_start.is_too_long_to_play(scene)
+    return (session.cache is not None and not session.is_out_of_date(scene)) or not run_start.is_too_long_to_play(scene)
 
 
-def is_too_slow(here: Session) -> bool:
+def is_too_slow(session: Session) -> bool:
     """Whether frames take so long that the next one is left to Simulate, which does not block the window."""
-    return bool(here.seconds) and here.seconds[-1] > _SLOWEST and not bpy.app.background
+    return bool(session.seconds) and session.seconds[-1] > _SLOWEST and not bpy.app.background
 
 
-def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
+def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, session: Session) -> bool:
     """Whether this view layer is the one to simulate in. Each calls the handlers; some may leave the bodies out."""
     if validation.sees_bodies(scene, depsgraph):
         return True
     is_last = depsgraph.view_layer.name == scene.view_layers[-1].name
-    return is_last and here.cache is None  # no view layer has them all: say so
+    return is_last and session.cache is None  # no view layer has them all: say so
 
 
-def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> None:
-    assert here.start is not None and here.cache is not None
-    if here.world is None:
-        stepping.resume(here, scene)
-    stepping.step(here, scene, stepping.read(scene, depsgraph, here.start, frame))
+def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, session: Session, frame: int) -> None:
+    assert session.start is not None and session.cache is not None
+    if session.world is None:
+        stepping.resume(session, scene)
+    stepping.step(session, scene, stepping.read(scene, depsgraph, session.start, frame))

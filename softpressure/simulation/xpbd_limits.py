@@ -9,7 +9,7 @@ from ...core.solvers.xpbd.pressure_retention import PressureRetention, complianc
 from ...core.topology import signed_volume
 from ..scene_io import time_mapping
 from ..state.sessions import Session
-from .capture import SceneValues, Start
+from ..state.snapshot import SceneValues, Snapshot
 
 #: Pressure retention below which a skin counts as slack, and the number of frames of its mean.
 SLACK = 0.7
@@ -19,7 +19,7 @@ TOO_SOFT = 1.5
 _REMEDY = "Use the method Soft Pressure, or more substeps."
 
 
-def solids_that_give_way(scene: SceneValues, here: Session, start: Start) -> list[str]:
+def solids_that_give_way(scene: SceneValues, session: Session, start: Snapshot) -> list[str]:
     """A sentence for each solid whose compliance under XPBD is far above the one asked for; none with another
     method.
     """
@@ -30,7 +30,7 @@ def solids_that_give_way(scene: SceneValues, here: Session, start: Start) -> lis
     for body in start.bodies:
         if body.kind == "MEMBRANE":
             continue
-        known, size = here.quantities[body.object_uid], np.ptp(body.positions, axis=0)
+        known, size = session.quantities[body.object_uid], np.ptp(body.positions, axis=0)
         cell = body.settings["cell_size"] or 0.25 * float(size.min())
         density = known.mass / max(signed_volume(body.positions, body.triangles), 1e-300)
         times = compliance_ratio(known.modulus, cell, density, time)
@@ -40,18 +40,18 @@ def solids_that_give_way(scene: SceneValues, here: Session, start: Start) -> lis
 
 
 def skins_that_are_slack(
-    scene: SceneValues, here: Session, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
+    scene: SceneValues, session: Session, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
 ) -> list[str]:
     """A sentence for each skin with too little pressure retention after a frame; none with another method.
 
-    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `here.held`.
+    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `session.held`.
     """
     if scene.softpressure.solver != "XPBD":
         return []
-    here.pressure_retention = here.pressure_retention or PressureRetention(model)
+    session.pressure_retention = session.pressure_retention or PressureRetention(model)
     gas, pressure = (np.array([getattr(body, name) for body in bodies]) for name in ("gas", "gauge_pressure"))
-    here.held[frame] = here.pressure_retention(gas, pressure).tolist()
-    last = [here.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in here.held]
+    session.held[frame] = session.pressure_retention(gas, pressure).tolist()
+    last = [session.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in session.held]
     shares = np.mean(last, axis=0)
     return [
         f"{name} holds {max(100.0 * share, 0.0):.0f} % of its pressure. {_REMEDY}"

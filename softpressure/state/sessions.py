@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..scene_io.mesh_io import FloatArray
     from .body_quantities import Quantities
     from .measurements import Table
-    from .snapshot import Start
+    from .snapshot import Snapshot
 
 _log = logging.getLogger("softpressure")
 #: How many of the last frames the panel tells the median of.
@@ -44,7 +44,7 @@ class Session:
     #: `session_uid` of the object of each body of the cache.
     object_uids: tuple[int, ...] = ()
     #: Capture of the first frame; None after a cache was read from disk.
-    start: "Start | None" = None
+    start: "Snapshot | None" = None
     #: Always at the last frame of the cache.
     world: "World | None" = None
     #: What the panel called the method of an earlier version that the file or a script asked for; empty if none.

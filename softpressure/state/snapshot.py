@@ -22,7 +22,7 @@ SceneValues = bpy.types.Scene | SimpleNamespace
 
 
 @dataclass(slots=True)
-class Body:
+class SoftSnapshot:
     """One soft body at the first frame."""
 
     object_uid: int
@@ -69,7 +69,7 @@ class Body:
 
 
 @dataclass(slots=True)
-class Solid:
+class RigidSnapshot:
     """One rigid body at the first frame."""
 
     object_uid: int
@@ -81,7 +81,7 @@ class Solid:
 
 
 @dataclass(slots=True)
-class Obstacle:
+class ColliderSnapshot:
     """One collider at the first frame, and where it was last."""
 
     object_uid: int
@@ -96,12 +96,12 @@ class Obstacle:
 
 
 @dataclass(slots=True)
-class Start:
+class Snapshot:
     """All bodies at the start of a run."""
 
-    bodies: list[Body]
-    solids: list[Solid]
-    obstacles: list[Obstacle]
+    bodies: list[SoftSnapshot]
+    rigid: list[RigidSnapshot]
+    colliders: list[ColliderSnapshot]
     #: Between those that were captured, of which others may be refused later.
     hoses: list[Hose] = field(default_factory=list)
     #: Length of a Blender unit [m].
@@ -113,11 +113,11 @@ class Start:
 
     def uids(self) -> tuple[int, ...]:
         """`session_uid` of the objects that move, in the order of the cache: soft bodies, rigid bodies."""
-        return tuple(body.object_uid for body in (*self.bodies, *self.solids))
+        return tuple(body.object_uid for body in (*self.bodies, *self.rigid))
 
     def all_uids(self) -> tuple[int, ...]:
         """`session_uid` of all objects that take part, colliders last."""
-        return *self.uids(), *(obstacle.object_uid for obstacle in self.obstacles)
+        return *self.uids(), *(collider.object_uid for collider in self.colliders)
 
     def ignored(self) -> BoolArray | None:
         """Pairs of bodies that do not touch, in the order of `all_uids`; None if all do."""
@@ -146,8 +146,8 @@ class Start:
             for body in glued:
                 self.refused[body.object_uid] = glued_text(body.name, body.attached_name)
         self.bodies = kept
-        self.solids = [solid for solid in self.solids if solid.object_uid not in self.refused]
-        self.obstacles = [obstacle for obstacle in self.obstacles if obstacle.object_uid not in self.refused]
+        self.rigid = [rigid_body for rigid_body in self.rigid if rigid_body.object_uid not in self.refused]
+        self.colliders = [collider for collider in self.colliders if collider.object_uid not in self.refused]
         if not self.uids():
             raise Refusals(self.refused)
 
@@ -155,9 +155,9 @@ class Start:
         """Drop the last positions of colliders, which the world's state holds: all that are read next count as
         moved.
         """
-        for obstacle in self.obstacles:
-            obstacle.matrix = np.full((4, 4), np.nan)
-            obstacle.positions = np.full_like(obstacle.positions, np.nan)
+        for collider in self.colliders:
+            collider.matrix = np.full((4, 4), np.nan)
+            collider.positions = np.full_like(collider.positions, np.nan)
 
     def names(self) -> list[str]:
         """A digest of the shape and settings of each body, solid and obstacle, independent of object names."""
@@ -170,13 +170,15 @@ class Start:
             values += [] if body.tied is None else ["tied", body.tied]
             values += [] if body.drawn is None else ["drawn", body.drawn.positions, body.exact]
             plain.append(digests.of_arrays(values + ([] if body.pulled is None else body.pulled.values)))
-        for solid in self.solids:
-            plain.append(digests.of_arrays([solid.positions, solid.triangles, solid.matrix, solid.settings]))
+        for rigid_body in self.rigid:
+            plain.append(
+                digests.of_arrays([rigid_body.positions, rigid_body.triangles, rigid_body.matrix, rigid_body.settings])
+            )
         by_uid = dict(zip(self.uids(), plain, strict=True))
         targets = [by_uid.get(body.attached_uid, "") for body in self.bodies]
         glued = [name + target for name, target in zip(plain, targets, strict=False)]
-        for obstacle in self.obstacles:
-            plain.append(digests.of_arrays([obstacle.positions, obstacle.triangles, obstacle.settings]))
+        for collider in self.colliders:
+            plain.append(digests.of_arrays([collider.positions, collider.triangles, collider.settings]))
         return glued + plain[len(glued) :]
 
     def fingerprint(self) -> str:
@@ -190,7 +192,7 @@ class Start:
         rank = {name: number for number, name in enumerate(names)}
         own = iter(self.names())
         parts: list[Any]
-        for parts in (self.bodies, self.solids, self.obstacles):
+        for parts in (self.bodies, self.rigid, self.colliders):
             ranks = [rank[next(own)] for _ in parts]
             parts[:] = [parts[number] for number in np.argsort(ranks, kind="stable")]
 

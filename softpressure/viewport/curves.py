@@ -29,14 +29,14 @@ _keymaps: list[tuple[Any, Any]] = []
 
 def of_body(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> list[plots.Curve]:
     """The chosen curves of a body; none of what was not recorded or does not apply to it."""
-    here = sessions.of(scene)
-    if obj is None or obj.session_uid not in here.object_uids or not here.gauges:
+    session = sessions.of(scene)
+    if obj is None or obj.session_uid not in session.object_uids or not session.gauges:
         return []
-    body = here.object_uids.index(obj.session_uid)
+    body = session.object_uids.index(obj.session_uid)
     found = []
     for number, column in enumerate(measurements.COLUMNS):
         if column.identifier in scene.softpressure.curves:
-            frames, values = measurements.series(here.gauges, body, number)
+            frames, values = measurements.series(session.gauges, body, number)
             is_area = number == measurements.VOLUME and obj.softpressure.body_type == "LOOP"
             found.append(plots.Curve("Area" if is_area else column.label, column.unit, frames, values))
     return [curve for curve in found if len(curve.frames)]
@@ -44,12 +44,12 @@ def of_body(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> list[plots.
 
 def note(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> str:
     """Why there are no curves of an object; empty if there are."""
-    here = sessions.of(scene)
+    session = sessions.of(scene)
     if obj is None or obj.type != "MESH" or obj.softpressure.kind not in {"SOFT", "RIGID"}:
         return "Select a soft or rigid body."
-    if here.cache is None or obj.session_uid not in here.object_uids:
+    if session.cache is None or obj.session_uid not in session.object_uids:
         return f"{obj.name}: nothing is recorded yet. Press Simulate."
-    if not here.gauges:
+    if not session.gauges:
         return f"{obj.name}: {measurements.NOT_RECORDED}"
     return "" if of_body(scene, obj) else f"{obj.name}: has none of these. Choose others."
 

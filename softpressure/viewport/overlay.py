@@ -97,15 +97,20 @@ def _edges(mesh: Mesh) -> IntArray:
 
 def values_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> FloatArray | Float32Array | None:
     """What a soft body is coloured by at each vertex; None if it is not known in this frame."""
-    here, mode = sessions.of(scene), scene.softpressure.overlay_colour
-    cache, uids, rows, count = here.cache, here.object_uids, here.gauges.get(scene.frame_current), len(shape.points)
-    if here.live is not None:
-        cache, uids, rows = here.live
+    session, mode = sessions.of(scene), scene.softpressure.overlay_colour
+    cache, uids, rows, count = (
+        session.cache,
+        session.object_uids,
+        session.gauges.get(scene.frame_current),
+        len(shape.points),
+    )
+    if session.live is not None:
+        cache, uids, rows = session.live
     number = uids.index(shape.uid) if shape.uid in uids else -1
     if number >= 0 and (cache is None or not cache.frame_count or cache.vertex_counts[number] != count):
         number = -1
     if mode == "STRAIN":
-        if cache is not None and number >= 0 and here.live is None:
+        if cache is not None and number >= 0 and session.live is None:
             start: FloatArray | Float32Array = cache.positions(number, cache.first_frame)
         else:
             start = mesh_io.to_world(mesh_io.world_matrix(obj), mesh_io.read_local(obj.data))
@@ -166,11 +171,11 @@ def thickness_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) ->
 
     Without a run it follows from the sides of the drawn triangles, as for a skin; it is 0 for other kinds.
     """
-    settings, here = obj.softpressure, sessions.of(scene)
+    settings, session = obj.softpressure, sessions.of(scene)
     if settings.thickness > 0.0:
         return float(settings.thickness)
-    if here.world is not None and shape.uid in here.object_uids:
-        thickness = here.world.model.thickness[here.object_uids.index(shape.uid)]
+    if session.world is not None and shape.uid in session.object_uids:
+        thickness = session.world.model.thickness[session.object_uids.index(shape.uid)]
         return float(thickness) / units.metres_per_unit(scene)
     if settings.kind != "SOFT" or not len(shape.triangles):
         return 0.0
@@ -191,32 +196,32 @@ def simulated(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Fl
     Known from a start on; at the last frame of a run exact, at others from where the drawn vertices are. None for what
     is simulated as drawn.
     """
-    here = sessions.of(scene)
-    bodies = [] if here.start is None else here.start.bodies
+    session = sessions.of(scene)
+    bodies = [] if session.start is None else session.start.bodies
     number = next((number for number, body in enumerate(bodies) if body.object_uid == obj.session_uid), -1)
-    if here.start is None or number < 0 or bodies[number].drawn is None:
+    if session.start is None or number < 0 or bodies[number].drawn is None:
         return np.zeros((0, 3), np.float32)
     body, drawn = bodies[number], bodies[number].drawn
     assert drawn is not None
     if len(shape.points) != len(drawn.positions):
         return np.zeros((0, 3), np.float32)
-    is_last = here.cache is not None and here.live is None and scene_time(scene) == here.cache.last_frame
-    if is_last and here.world is not None:
-        positions = here.world.positions(number)
+    is_last = session.cache is not None and session.live is None and scene_time(scene) == session.cache.last_frame
+    if is_last and session.world is not None:
+        positions = session.world.positions(number)
     else:
-        positions = drawn.inverse.positions(shape.points * here.start.metres)
+        positions = drawn.inverse.positions(shape.points * session.start.metres)
     sides = np.sort(np.concatenate([body.triangles[:, pair] for pair in ((0, 1), (1, 2), (2, 0))]), axis=1)
-    return here.start.in_units(positions)[np.unique(sides, axis=0).ravel()].astype(np.float32)
+    return session.start.in_units(positions)[np.unique(sides, axis=0).ravel()].astype(np.float32)
 
 
 def particles(scene: bpy.types.Scene) -> Float32Array:
     """Feature particles in the frame that is shown [Blender units], shape (n, 3): of live play, or the last frame."""
-    here = sessions.of(scene)
-    if here.live_particles is not None:
-        return here.live_particles.astype(np.float32)
-    if here.world is None or here.cache is None or scene_time(scene) != here.cache.last_frame:
+    session = sessions.of(scene)
+    if session.live_particles is not None:
+        return session.live_particles.astype(np.float32)
+    if session.world is None or session.cache is None or scene_time(scene) != session.cache.last_frame:
         return np.zeros((0, 3), np.float32)
-    return (here.world.particle_places() / units.metres_per_unit(scene)).astype(np.float32)
+    return (session.world.particle_places() / units.metres_per_unit(scene)).astype(np.float32)
 
 
 def link(shape: Shape, glued: IntArray, target: bpy.types.Object) -> Float32Array:

@@ -131,13 +131,13 @@ def test_a_changed_keyframe_makes_the_cache_stale(name: str) -> None:
     obj = body_of(kind, setting=name)
     key(obj, name, (1, low), (5, high))
     play(1, 6)
-    here, scene = this_session(), bpy.context.scene
+    session, scene = this_session(), bpy.context.scene
     for number in (6, 2, 4):  # what it is at the moment does not count
         frame(number)
-        assert not here.is_out_of_date(scene)
+        assert not session.is_out_of_date(scene)
     key(obj, name, (4, low))
     frame(2)
-    assert here.is_out_of_date(scene)
+    assert session.is_out_of_date(scene)
 
 
 @pytest.mark.usefixtures("falling")

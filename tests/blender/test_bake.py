@@ -248,11 +248,11 @@ def test_handlers_leave_a_baked_mesh_alone() -> None:
     simulate()
     bake()
     written = []
-    here = this_session()
+    session = this_session()
     play(1, 10)
-    written += list(here.shown)
+    written += list(session.shown)
     assert written == []
-    assert here.cache.last_frame == 10
+    assert session.cache.last_frame == 10
     assert not ball.softpressure.hidden_modifiers
 
 

@@ -184,8 +184,8 @@ def test_a_cache_too_large_for_a_file_is_reported(monkeypatch: pytest.MonkeyPatc
 def test_packing_beside_a_job_waits_for_the_frame_that_is_under_way() -> None:
     ball = add_ball()
     frame(1)
-    here, scene = this_session(), bpy.context.scene
-    stepper = Stepper(here, capture.scene_values(scene))
+    session, scene = this_session(), bpy.context.scene
+    stepper = Stepper(session, capture.scene_values(scene))
     thread = threading.Thread(target=stepper.run)
     thread.start()
     done: list[int] = []

@@ -213,9 +213,9 @@ def test_still_colliders_are_given_once_and_moving_ones_each_frame() -> None:
     mover = add_ball("Mover", (3, 0, 0), kind="COLLIDER")
     key_location(mover, (1, (3, 0, 0)), (3, (1, 0, 0)))
     captured = start()
-    assert [obstacle.name for obstacle in captured.obstacles] == ["Floor", "Mover"]
-    np.testing.assert_allclose(captured.obstacles[0].positions, rest(still), atol=1e-6)
-    begin = captured.obstacles[1].positions.copy()
+    assert [obstacle.name for obstacle in captured.colliders] == ["Floor", "Mover"]
+    np.testing.assert_allclose(captured.colliders[0].positions, rest(still), atol=1e-6)
+    begin = captured.colliders[1].positions.copy()
     play(2, 5)
     given = FallingWorld.made[-1].given
     assert [sorted(each.collider_positions) for each in given] == [[1], [1], [], []]  # stands still after frame 3
@@ -245,7 +245,7 @@ def test_a_collider_may_be_open_loose_and_partly_degenerate() -> None:
     vertices = [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (0, 0, 9), (1, 0, 0), (1, 0, 0), (1, 0, 0)]
     add_mesh("Scrap", vertices, [(0, 1, 2), (4, 5, 6)])
     assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    obstacle = start().obstacles[0]
+    obstacle = start().colliders[0]
     assert obstacle.positions.shape == (3, 3)
     assert obstacle.triangles.tolist() == [[0, 1, 2]]
 

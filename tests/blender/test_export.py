@@ -30,8 +30,8 @@ def wobbling(**settings: Any) -> tuple[Any, dict[int, Any]]:
     ball = add_ball(**settings)
     ball.rotation_euler, ball.scale = (0.3, 0.2, 0.1), (1.1, 0.9, 1.3)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    here = this_session()
-    old = here.cache
+    session = this_session()
+    old = session.cache
     cache = FrameCache(1, old.body_names, old.vertex_counts, input_fingerprint=old.input_fingerprint)
     for number in FRAMES:
         fallen = [old.positions(body, number).copy() for body in range(len(old.body_names))]
@@ -39,8 +39,8 @@ def wobbling(**settings: Any) -> tuple[Any, dict[int, Any]]:
             phase = 7.0 * positions[:, :1] + 3.0 * positions[:, 1:2] + 0.4 * number
             positions += 0.05 * (np.sin(phase + [0.0, 1.0, 2.0]) - np.sin(phase - 0.4 * number + [0.0, 1.0, 2.0]))
         cache.append(number, fallen, [old.transform(body, number) for body in range(len(old.body_names))])
-    here.cache = cache
-    here.shown.clear()
+    session.cache = cache
+    session.shown.clear()
     return ball, {number: cache.positions(0, number).astype(float) for number in FRAMES}
 
 

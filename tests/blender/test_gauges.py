@@ -28,8 +28,8 @@ def add_floor() -> Any:
 
 
 def row(obj: Any, number: int) -> Any:
-    here = this_session()
-    return here.gauges[number][here.object_uids.index(obj.session_uid)]
+    session = this_session()
+    return session.gauges[number][session.object_uids.index(obj.session_uid)]
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -75,16 +75,16 @@ def test_a_keyed_valve_is_read_in_each_frame_and_makes_the_cache_out_of_date(fal
 
 def test_conductance_valve_pump_and_leak_count_for_the_fingerprint_and_names_do_not() -> None:
     one, _, hose = linked()
-    here, scene = this_session(), bpy.context.scene
-    seen = {here.inputs(scene)}
+    session, scene = this_session(), bpy.context.scene
+    seen = {session.inputs(scene)}
     changes = ((hose, "conductance", 0.1), (hose, "valve", 0.5), (one, "pump_rate", 0.1), (one, "leak_diameter", 0.01))
     for number, (obj, name, value) in enumerate(changes, start=2):
         setattr(obj.softpressure, name, value)
-        seen.add(here.inputs(scene))
+        seen.add(session.inputs(scene))
         assert len(seen) == number, name
     hose.name = "Tube"
     bpy.context.view_layer.update()
-    assert here.inputs(scene) in seen
+    assert session.inputs(scene) in seen
 
 
 def test_a_hose_whose_body_is_gone_says_so_and_takes_no_part(falling: Any) -> None:  # noqa: F811

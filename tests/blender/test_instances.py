@@ -37,7 +37,7 @@ def cube(name: str, location: Any) -> Any:
 
 
 def obstacle() -> Any:
-    (found,) = this_session().start.obstacles
+    (found,) = this_session().start.colliders
     return found
 
 

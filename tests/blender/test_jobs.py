@@ -317,7 +317,7 @@ def test_a_timeline_leaves_frames_that_take_long_to_simulate(
     play(4, 5)
     monkeypatch.setattr(timeline, "_SLOWEST", 0.05)
     assert not timeline.is_too_slow(this_session())  # without a window nobody waits
-    monkeypatch.setattr(timeline, "is_too_slow", lambda here: here.seconds[-1] > timeline._SLOWEST)
+    monkeypatch.setattr(timeline, "is_too_slow", lambda session: session.seconds[-1] > timeline._SLOWEST)
     play(6, 8)
     assert last_frame() == 5
     assert "press Simulate" in told()

@@ -22,7 +22,7 @@ def stopped(path: Path, frames: int) -> tuple[Any, Path]:
     while this_session().cache is None or this_session().cache.frame_count < frames:
         next(work)
     work.close()
-    jobs.beside.wait()
+    jobs.worker_thread.wait()
     return this_session().cache, disk.path_of(scene)
 
 
@@ -82,7 +82,7 @@ def test_a_cache_that_fits_the_file_goes_before_a_journal_that_does_not(tmp_path
     while this_session().cache is None or this_session().cache.last_frame != 4:
         next(work)
     work.close()
-    jobs.beside.wait()
+    jobs.worker_thread.wait()
     assert journal.frames_path(disk.path_of(bpy.context.scene)).exists()
     bpy.ops.wm.open_mainfile(filepath=str(path))
     assert this_session().cache.last_frame == 10 and not this_session().is_out_of_date(bpy.context.scene)

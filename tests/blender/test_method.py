@@ -83,19 +83,19 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
         ball.softpressure.keyframe_insert("gauge_pressure", frame=number)
     with pytest.raises(RuntimeError, match=r"Icosphere: the motion grows beyond all bounds in frame \d+"):
         bpy.ops.softpressure.simulate()
-    here = this_session()
-    assert here.error.startswith("Icosphere: the motion grows beyond all bounds in frame ")
-    assert "Raise the substeps to about" in here.error and "choose the method EXPLICIT" in here.error
-    assert any(here.error in sentence for sentence in status.notices(scene))
-    last = here.cache.last_frame
+    session = this_session()
+    assert session.error.startswith("Icosphere: the motion grows beyond all bounds in frame ")
+    assert "Raise the substeps to about" in session.error and "choose the method EXPLICIT" in session.error
+    assert any(session.error in sentence for sentence in status.notices(scene))
+    last = session.cache.last_frame
     assert 5 <= last < 20
     for number in range(1, last + 1):
-        assert np.isfinite(here.cache.positions(0, number)).all()
+        assert np.isfinite(session.cache.positions(0, number)).all()
     frame(last)
-    np.testing.assert_allclose(shown(ball), here.cache.positions(0, last), atol=1e-6 * np.abs(shown(ball)).max())
+    np.testing.assert_allclose(shown(ball), session.cache.positions(0, last), atol=1e-6 * np.abs(shown(ball)).max())
     scene.softpressure.solver = "EXPLICIT"  # the remedy
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert not here.error and this_session().cache.last_frame == 20
+    assert not session.error and this_session().cache.last_frame == 20
 
 
 def test_options_of_the_papers_are_offered_and_name_them() -> None:

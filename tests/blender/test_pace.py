@@ -70,14 +70,14 @@ def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
     ball = add_ball()
     assert not [text for text in drawn(panel) if "per frame" in text]
     play(1, 5)
-    here = this_session()
-    assert len(here.seconds) == 4 and min(here.seconds) > 0.0
-    counts = {here.gauges[frame][0][measurements.STEPS] for frame in range(2, 6)}
+    session = this_session()
+    assert len(session.seconds) == 4 and min(session.seconds) > 0.0
+    counts = {session.gauges[frame][0][measurements.STEPS] for frame in range(2, 6)}
     assert len(counts) == 1 and counts.pop() > 1.0
     assert {*texts()} <= {*drawn(panel, width=900)}
-    here.seconds.clear()
-    steps = int(here.gauges[5][0][measurements.STEPS])
-    assert texts()[0] == f"{steps} steps per frame" and here.added_mass == here.world.added_mass
+    session.seconds.clear()
+    steps = int(session.gauges[5][0][measurements.STEPS])
+    assert texts()[0] == f"{steps} steps per frame" and session.added_mass == session.world.added_mass
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "ball.blend"))
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     assert texts() == [f"{steps} steps per frame"]

@@ -46,10 +46,10 @@ def test_a_mesh_is_set_up_and_plays(name: str, kind: str) -> None:
     assert setup.steps <= rate < setup.steps + scene.render.fps
     scene.frame_end = scene.render.fps
     play(1, scene.frame_end)
-    here = this_session()
-    assert not here.error and here.cache.last_frame == scene.frame_end, here.error
-    assert here.world.diagnostics().bodies[0].volume_ratio > 0.5
-    x = here.world.positions(0)
+    session = this_session()
+    assert not session.error and session.cache.last_frame == scene.frame_end, session.error
+    assert session.world.diagnostics().bodies[0].volume_ratio > 0.5
+    x = session.world.positions(0)
     assert np.isfinite(x).all() and np.ptp(x, axis=0).max() < 3.0 * max(obj.dimensions)
 
 

@@ -235,8 +235,8 @@ def test_a_preset_holds_on_the_sphere_that_blender_adds(name: str) -> None:
     bpy.ops.softpressure.add_body(kind="SOFT")
     assert bpy.ops.softpressure.apply_preset(filepath=preset_sheet.path_of(name)) == {"FINISHED"}
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    here = this_session()
-    assert not here.error and not here.overstretched
+    session = this_session()
+    assert not session.error and not session.overstretched
     scene.frame_set(25)
     found = shown(ball)
     assert np.isfinite(found).all() and found[:, 2].min() > -0.01
@@ -253,9 +253,9 @@ def fall(name: str, fallen: dict[str, Any]) -> Any:
     if name not in fallen:
         bpy.ops.wm.read_factory_settings(use_empty=True)
         middle, high = drop(name)
-        here = this_session()
-        gauges = [here.gauges[frame][0][:2] for frame in range(2, len(middle) + 1)]
-        assert not here.overstretched
+        session = this_session()
+        gauges = [session.gauges[frame][0][:2] for frame in range(2, len(middle) + 1)]
+        assert not session.overstretched
         fallen[name] = middle, high, gauges
     return fallen[name]
 

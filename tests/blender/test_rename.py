@@ -70,7 +70,7 @@ def test_a_renamed_file_finds_its_cache_and_goes_on(tmp_path: Path) -> None:
     assert this_session().cache.last_frame == 6
     start, world = this_session().start, FallingWorld.made[-1]
     assert [body.settings["mass"] for body in start.bodies] == [1.0, 2.0, 3.0]  # as the state it goes on from
-    assert [float(obstacle.positions[0, 2]) for obstacle in start.obstacles] == [0.0, 9.0]
+    assert [float(obstacle.positions[0, 2]) for obstacle in start.colliders] == [0.0, 9.0]
     masses = [world.model.vertex_mass[points_of(world.model, number)].sum() for number in range(3)]
     np.testing.assert_allclose(masses, [1.0, 2.0, 3.0])
 

@@ -183,10 +183,10 @@ def test_a_hollow_mesh_becomes_its_hull_or_stays_itself() -> None:
     ring = bpy.context.object
     bpy.ops.softpressure.add_body(kind="RIGID")
     frame(1)
-    hull = this_session().start.solids[0]
+    hull = this_session().start.rigid[0]
     ring.softpressure.rigid_shape = "MESH"
     frame(1)
-    itself = this_session().start.solids[0]
+    itself = this_session().start.rigid[0]
     assert len(itself.positions) == 72 and len(hull.positions) < 72
     volumes = [volume(solid) for solid in (hull, itself)]
     assert volumes[0] > 1.5 * volumes[1] > 0.0
@@ -204,7 +204,7 @@ def test_modifiers_shape_the_solid() -> None:
         plate.softpressure.rigid_shape = shape
         assert bpy.ops.softpressure.add_body(kind="RIGID") == {"FINISHED"}
         frame(1)
-        assert volume(this_session().start.solids[0]) == pytest.approx(2.0, rel=1e-5)
+        assert volume(this_session().start.rigid[0]) == pytest.approx(2.0, rel=1e-5)
 
 
 def test_parents_may_move_and_the_body_does_not_follow() -> None:

@@ -95,10 +95,10 @@ def test_a_sample_of_a_paper_opens_with_its_method_and_plays(name, tmp_path):
     assert scene.softpressure.solver == method
     scene.frame_end = last
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    here = this_session()
-    assert here.error == "" and here.cache.last_frame == last
-    assert not here.overstretched and here.crossing_count == 0
-    world = here.world
+    session = this_session()
+    assert session.error == "" and session.cache.last_frame == last
+    assert not session.overstretched and session.crossing_count == 0
+    world = session.world
     assert all(0.5 < body.volume_ratio < 2.5 for body in world.diagnostics().bodies)
     world._untangle()  # looks for crossings anew
     # feature particles and vertices alone are tested there: edges of the cube may cross a skin

@@ -299,7 +299,7 @@ def test_a_linked_collider_takes_part(tmp_path: Path) -> None:
     from_library(tmp_path, "COLLIDER")
     add_ball("Other", (0, 0, 8))
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert [part.name for part in this_session().start.obstacles] == ["Ball"]
+    assert [part.name for part in this_session().start.colliders] == ["Ball"]
 
 
 def test_a_linked_mesh_of_an_object_of_this_file_is_copied(tmp_path: Path) -> None:

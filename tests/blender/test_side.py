@@ -15,7 +15,7 @@ from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, 
 from softpressure_ext.core import kernel_store, prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
-from softpressure_ext.softpressure.scene_io import mesh_io
+from softpressure_ext.softpressure.scene_io import digests, mesh_io
 from softpressure_ext.softpressure.simulation import capture, kernels, loading, run_start
 from softpressure_ext.softpressure.state import input_digest, status_bar
 
@@ -41,7 +41,8 @@ def calls(falling: type[FallingWorld], monkeypatch: pytest.MonkeyPatch) -> Calls
     found = Calls()
     found.watch(monkeypatch, mesh_io, "read_local", "read_key", "read_triangles", "read_outline", "group_vertices")
     found.watch(monkeypatch, mesh_io, "write_key", "to_world", "to_local")
-    found.watch(monkeypatch, input_digest, "of_inputs", "of_arrays")
+    found.watch(monkeypatch, input_digest, "of_inputs")
+    found.watch(monkeypatch, digests, "of_arrays")
     found.watch(monkeypatch, falling, "advance_frame", "positions", "diagnostics", "save")
     found.watch(monkeypatch, capture, "start", "build_world")
     found.watch(monkeypatch, FrameCache, "append")

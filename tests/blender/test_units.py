@@ -93,8 +93,8 @@ def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:  # no
     solid.softpressure.mass = ball.softpressure.mass = 2.0
     ball.softpressure.body_type, ball.softpressure.cell_size = "SOLID", 20.0
     play(1, 2)
-    here = this_session()
-    captured = {part.name: part for part in (*here.start.bodies, *here.start.solids)}
+    session = this_session()
+    captured = {part.name: part for part in (*session.start.bodies, *session.start.rigid)}
     soft, rigid = captured["Ball 0"], captured["Ball 1"]
     assert np.ptp(soft.positions[:, 2]) == pytest.approx(1.0, rel=1e-5)
     assert np.ptp(rigid.positions[:, 2]) == pytest.approx(1.0, rel=1e-5)
@@ -103,7 +103,7 @@ def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:  # no
         assert part.settings["thickness"] == pytest.approx(THICKNESS)
         assert part.settings["velocity"] == pytest.approx((SPEED, 0.0, 0.0))
         assert part.settings["mass"] == 2.0
-    np.testing.assert_allclose(here.world.model.gravity, [0, 0, -9.8125], rtol=1e-6)
+    np.testing.assert_allclose(session.world.model.gravity, [0, 0, -9.8125], rtol=1e-6)
 
 
 @pytest.mark.smoke
@@ -138,12 +138,12 @@ def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falli
     play(1, 3)
     scene.unit_settings.scale_length = 0.5
     bpy.context.view_layer.update()
-    here = this_session()
+    session = this_session()
     sessions.mark_all()
-    assert here.is_out_of_date(scene) and units.metres_per_unit(scene) == 0.5
+    assert session.is_out_of_date(scene) and units.metres_per_unit(scene) == 0.5
     scene.unit_settings.system = "NONE"
     sessions.mark_all()
-    assert not here.is_out_of_date(scene) and units.metres_per_unit(scene) == 1.0
+    assert not session.is_out_of_date(scene) and units.metres_per_unit(scene) == 1.0
 
 
 def test_a_mass_is_shown_in_kilograms_at_any_scale() -> None:

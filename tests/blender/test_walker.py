@@ -68,10 +68,10 @@ def test_the_belly_follows_the_bones_and_jiggles_and_nothing_crosses(walked: Any
     # nothing is below the floor, the ball was met and pushed back, no surface crosses another
     assert simulated[:, :, 2].min() > 0.0
     assert shown(ball)[:, 2].min() > 0.0
-    here = this_session()
-    assert here.error == "" and not here.refused
-    here.world._untangle()  # looks for crossings anew
-    assert here.world.crossing_triangle_count == 0
+    session = this_session()
+    assert session.error == "" and not session.refused
+    session.world._untangle()  # looks for crossings anew
+    assert session.world.crossing_triangle_count == 0
 
 
 def test_the_feet_stand_where_they_step() -> None:

@@ -147,11 +147,11 @@ def test_two_loops_meet_and_keep_their_momentum_and_their_plane(turn):
 
 def test_a_turned_scene_moves_alike():
     """Until Newton stops elsewhere within its tolerance: a micrometre in flight, more after an impact."""
-    here, there = bark_world(mass=2.0), bark_world(mass=2.0, turn=TILTED)
+    session, there = bark_world(mass=2.0), bark_world(mass=2.0, turn=TILTED)
     for frame in range(20):
-        run(here, 1)
+        run(session, 1)
         run(there, 1)
-        away = np.abs(in_plane(here) - in_plane(there, 0, TILTED)).max()
+        away = np.abs(in_plane(session) - in_plane(there, 0, TILTED)).max()
         assert away < (1e-6 if frame < 8 else 0.01)
     assert max(out_of_plane(there, TILTED)) < ROUNDING
 

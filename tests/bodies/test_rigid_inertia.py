@@ -139,11 +139,13 @@ def test_a_kilometre_away_nothing_is_lost_but_the_rounding_of_the_vertices():
     x, triangles = MESHES["torus"]
     x = np.round(x * 2.0**30) / 2.0**30  # so that moving it is exact
     away = np.array([1024.0, -2048.0, 512.0])
-    here, there = mass_properties(x, triangles), mass_properties(x + away, triangles)
+    session, there = mass_properties(x, triangles), mass_properties(x + away, triangles)
     # the origin of the sums is rounded to 2e-13 m; it drops out but for the rounding of what it multiplies
-    assert there.volume == pytest.approx(here.volume, rel=1e-11)
-    np.testing.assert_allclose(there.centre, here.centre + away, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(there.second_moment, here.second_moment, rtol=0, atol=1e-11 * here.second_moment.max())
+    assert there.volume == pytest.approx(session.volume, rel=1e-11)
+    np.testing.assert_allclose(there.centre, session.centre + away, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        there.second_moment, session.second_moment, rtol=0, atol=1e-11 * session.second_moment.max()
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3])

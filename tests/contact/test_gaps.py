@@ -147,7 +147,7 @@ def test_gap_is_single_and_continuous_along_a_path_over_borders(mesh, height):
         distance = np.minimum(distance, np.linalg.norm(path - q, axis=1))
     near = distance < thickness - 1e-9
     assert near.sum() > 100
-    assert all(len(g) == 1 for g, here in zip(gaps, near, strict=True) if here)
+    assert all(len(g) == 1 for g, session in zip(gaps, near, strict=True) if session)
     single = np.array([g[0] if g else thickness for g in gaps])
     np.testing.assert_allclose(single[near], distance[near], atol=1e-12)
     # a distance changes no faster than the point moves

@@ -135,14 +135,14 @@ def test_same_pairs_and_gaps_when_the_scene_is_turned_and_moved_far_away():
     turn = reference.rotation(rng)
     moved = x @ turn.T + np.array([1000.0, -500.0, 200.0])
     # pairs right at the limit of the search may differ by rounding, pairs in contact may not
-    here, there = searched(model, x, [0.013] * 3), searched(model, np.ascontiguousarray(moved), [0.013] * 3)
-    rows_here = {pair: k for k, pair in enumerate(pairs_of(here)) if here.distance[k] < 0.04}
+    session, there = searched(model, x, [0.013] * 3), searched(model, np.ascontiguousarray(moved), [0.013] * 3)
+    rows_here = {pair: k for k, pair in enumerate(pairs_of(session)) if session.distance[k] < 0.04}
     rows_there = {pair: k for k, pair in enumerate(pairs_of(there)) if there.distance[k] < 0.04}
     assert len(rows_here) > 20 and rows_here.keys() == rows_there.keys()
     for pair, k in rows_here.items():
         m = rows_there[pair]
-        assert abs(here.distance[k] - there.distance[m]) < 1e-11  # 1 km has 1e-13 m of rounding, squared differences
-        np.testing.assert_allclose(turn @ here.normal[k], there.normal[m], atol=1e-9)
+        assert abs(session.distance[k] - there.distance[m]) < 1e-11  # 1 km has 1e-13 m of rounding, squared differences
+        np.testing.assert_allclose(turn @ session.normal[k], there.normal[m], atol=1e-9)
 
 
 def test_same_gaps_when_points_and_triangles_are_numbered_anew():

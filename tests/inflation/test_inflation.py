@@ -220,10 +220,10 @@ def test_too_high_a_keyed_pressure_is_reported():
 def test_the_equilibrium_turns_and_moves_with_the_body():
     x, triangles = ellipsoid()
     turn, shift = shapes.rotation((1.0, 2.0, 3.0), 0.7), np.array([100.0, -50.0, 20.0])
-    here = builder_of((x, triangles), 5e3, start_at_rest=True).build()
+    session = builder_of((x, triangles), 5e3, start_at_rest=True).build()
     there = builder_of((x @ turn.T + shift, triangles), 5e3, start_at_rest=True).build()
-    start, moved = (m.start_positions[m.point_of_vertex] for m in (here, there))
-    assert there.rest_volume[0] == pytest.approx(here.rest_volume[0], rel=3e-4)  # forces of 1e-4 p A are left
+    start, moved = (m.start_positions[m.point_of_vertex] for m in (session, there))
+    assert there.rest_volume[0] == pytest.approx(session.rest_volume[0], rel=3e-4)  # forces of 1e-4 p A are left
     assert np.abs(start @ turn.T + shift - moved).max() < 1e-3  # what the search leaves
 
 

@@ -120,8 +120,8 @@ def test_particles_find_half_to_all_of_the_vertices_that_touch(subdivisions, apa
     for one, other in ((0, 1), (1, 0)):
         corners = np.moveaxis(scene.x[np.array(scene.parts[other].triangles)], 1, 0)
         for p in scene.parts[one].vertices:
-            here = np.broadcast_to(scene.x[p], corners[0].shape)
-            if np.linalg.norm(here - closest_on_triangle(here, *corners), axis=1).min() < skin:
+            session = np.broadcast_to(scene.x[p], corners[0].shape)
+            if np.linalg.norm(session - closest_on_triangle(session, *corners), axis=1).min() < skin:
                 true.add(p)
     share = len(found & true) / len(true)
     assert len(true) > 5
@@ -210,8 +210,8 @@ def test_the_nearest_face_is_the_nearest_of_all():
     corners = [x[triangles[:, k]] for k in range(3)]
     for k in range(len(some)):
         face, distance = nearest_face(points, len(x) + k, triangles.astype(np.int32), 0, len(triangles))
-        here = np.broadcast_to(some[k], corners[0].shape)
-        distances = np.linalg.norm(here - closest_on_triangle(here, *corners), axis=1)
+        session = np.broadcast_to(some[k], corners[0].shape)
+        distances = np.linalg.norm(session - closest_on_triangle(session, *corners), axis=1)
         assert distance == pytest.approx(distances.min(), rel=1e-12)
         assert distances[face] == pytest.approx(distances.min(), rel=1e-12)
 

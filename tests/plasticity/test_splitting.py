@@ -107,13 +107,13 @@ def test_a_bar_that_is_pulled_apart_comes_in_two_pieces_that_fly_on_freely(solve
         world.advance_frame()
         energies.append(energy(world))
         for own, (place, push, turn) in zip(parts, begun, strict=True):
-            here, now, around = motion(world, own)
+            session, now, around = motion(world, own)
             size = np.linalg.norm(push)
             np.testing.assert_allclose(now, push, rtol=0, atol=KEPT[solver] * size)
             np.testing.assert_allclose(around, turn, rtol=0, atol=KEPT[solver] * size * 1.0)  # an arm of 1 m
             mass = getattr(world._solver, "vertex_mass", world.model.vertex_mass)[own].sum()
             way = push / mass * frame / RATE
-            np.testing.assert_allclose(here - place, way, rtol=0, atol=KEPT[solver] * np.linalg.norm(way) + 1e-12)
+            np.testing.assert_allclose(session - place, way, rtol=0, atol=KEPT[solver] * np.linalg.norm(way) + 1e-12)
     gaps = np.diff(energies)
     assert gaps.max() < 1e-3 * energies[0]
     assert np.linalg.norm(motion(world, parts[1])[0] - motion(world, parts[0])[0]) > 3.0

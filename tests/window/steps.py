@@ -27,7 +27,7 @@ def module(name: str) -> Any:
     return next(found for path, found in sys.modules.items() if path.endswith(f"user_default.softpressure.{name}"))
 
 
-def here() -> Any:
+def session() -> Any:
     """The session of the scene."""
     return module("softpressure.state.sessions").of(bpy.context.scene)
 
