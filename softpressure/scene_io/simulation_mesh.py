@@ -18,8 +18,8 @@ from ...core import (
     carried_weights,
     check_closed_surface,
 )
-from ...core.bodies.assembly import AUTOMATIC_THICKNESS
 from ...core.array_types import BoolArray
+from ...core.bodies.assembly import AUTOMATIC_THICKNESS
 from ...core.parameters.methods import FORCE_BASED
 from ...core.simulation_mesh.parts import have_parts_to_unite
 from . import flat_shape, kept_meshes, mesh_io, units
