@@ -5,6 +5,11 @@
     python tools/build_extension.py compile                            kernels of this platform, to build/compiled/
     python tools/build_extension.py build [--platform linux-x64 ...]   writes zips to build/dist/
 
+`build` writes two editions. The *release* edition, for a page of releases, has the wheels of all Pythons and the
+kernels that `compile` made. The *platform* edition, for extensions.blender.org, holds no machine code but the wheels,
+unmodified as the registry has them: one zip for each Python, so its manifest says which Blender it is for. Each zip
+says in EDITION.txt which it is, and in LICENSES.txt what it brings and under which licenses.
+
 `compile` needs each Python that the wheels are for (3.11 and 3.13), on PATH, from pyenv or the Windows launcher. It
 compiles every kernel of every method for the platform's processor family, which takes some minutes unless the folder
 `NUMBA_CACHE_DIR` holds them, then looks in a new process which of them a simulation loads. A zip without kernels works
@@ -16,6 +21,7 @@ means the machine this runs on.
 """
 
 import argparse
+import email
 import hashlib
 import importlib.util
 import json
@@ -27,6 +33,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +49,9 @@ STAMP = COMPILED.with_name("compiled.txt")
 FAMILY = {"linux-x64": "x86-64-v3", "windows-x64": "x86-64-v3", "macos-arm64": "apple-m1"}
 #: numpy of the newest Blender with each Python.
 NUMPY = {"311": "1.26.4", "313": "2.3.5"}
+#: The first Blender with each Python, and the first without it; empty while there is none.
+BLENDERS = {"311": ("4.2.0", "5.1.0"), "313": ("5.1.0", "")}
+RELEASE = "release"
 
 # Blender's name of a platform, by what its wheel tags end with.
 PLATFORM_BY_TAG = {"x86_64": "linux-x64", "win_amd64": "windows-x64", "arm64": "macos-arm64"}
@@ -208,10 +218,11 @@ def run_packager(*arguments: str) -> None:
         sys.exit(f"{packager.name} {' '.join(arguments)}: failed, see its message above.")
 
 
-def stage(folder: Path, name: str) -> None:
-    """Copy the sources into `folder` with a manifest that lists only one platform and its wheels.
+def stage(folder: Path, name: str, edition: str) -> None:
+    """Copy the sources into `folder` with a manifest that lists only one platform and the wheels of an edition.
 
-    With it go the kernels, if it is this machine's platform and `compile` made them.
+    `edition`: RELEASE, or the Python of a zip for the platform, such as `311`. Kernels go with a release, if it is for
+    this machine's platform and `compile` made them.
     """
     skipped = shutil.ignore_patterns(
         ".*", "__pycache__", "build", "wheels", "compiled"
@@ -219,34 +230,63 @@ def stage(folder: Path, name: str) -> None:
     shutil.copytree(ROOT, folder, ignore=skipped, dirs_exist_ok=True)
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
     manifest = re.sub(r"^platforms = .*$", f'platforms = ["{name}"]', manifest, flags=re.MULTILINE)
-    if COMPILED.is_dir() and name == current_platform():
-        shutil.copytree(COMPILED, folder / "core" / "compiled", dirs_exist_ok=True)
-    (folder / "wheels").mkdir()
-    for wheel in listed_wheels(list(PLATFORM_BY_TAG.values())):
-        if wheel.platform != name:
+    all_wheels = listed_wheels(list(PLATFORM_BY_TAG.values()))
+    wheels = [wheel for wheel in all_wheels if wheel.platform == name and edition in (RELEASE, wheel.python)]
+    for wheel in all_wheels:
+        if wheel not in wheels:
             manifest = manifest.replace(f'  "./wheels/{wheel.file_name}",\n', "")
-            continue
+    what = "Release: all Pythons of Blender, for a page of releases."
+    if edition != RELEASE:
+        least, most = BLENDERS[edition]
+        lines = f'blender_version_min = "{least}"' + (f'\nblender_version_max = "{most}"' if most else "")
+        manifest = re.sub(r"^blender_version_min = .*$", lines, manifest, flags=re.MULTILINE)
+        what = f"Platform: Python {edition[0]}.{edition[1:]} alone, for extensions.blender.org."
+    elif COMPILED.is_dir() and name == current_platform():
+        shutil.copytree(COMPILED, folder / "core" / "compiled", dirs_exist_ok=True)
+    kernels = "compiled in advance" if (folder / "core" / "compiled").is_dir() else "none; compiled on first use"
+    (folder / "EDITION.txt").write_text(f"{what}\nKernels: {kernels}.\n", encoding="utf-8")
+    (folder / "wheels").mkdir()
+    for wheel in wheels:
         try:
             os.link(WHEELS / wheel.file_name, folder / "wheels" / wheel.file_name)
         except FileNotFoundError:
             sys.exit(f"wheels/{wheel.file_name}: missing. Run `python tools/build_extension.py fetch` first.")
         except OSError:  # no hard links here
             shutil.copy(WHEELS / wheel.file_name, folder / "wheels")
+    (folder / "LICENSES.txt").write_text(licenses_text(wheels), encoding="utf-8")
     (folder / "blender_manifest.toml").write_text(manifest, encoding="utf-8")
 
 
+def licenses_text(wheels: list[Wheel]) -> str:
+    """What the zip brings and under which licenses, as the wheels themselves say."""
+    lines = ["Soft Pressure: GPL-3.0-or-later (LICENSE)"]
+    for wheel in wheels:
+        with zipfile.ZipFile(WHEELS / wheel.file_name) as archive:
+            place = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+            about = email.message_from_bytes(archive.read(place))
+        license_ = about["License-Expression"] or about["License"]
+        texts = ", ".join(about.get_all("License-File", []))
+        lines.append(f"wheels/{wheel.file_name}, unmodified from pypi.org: {license_}")
+        lines.append(f"  texts in its .dist-info: {texts}")
+    return "\n".join(lines) + "\n"
+
+
 def build(platforms: list[str]) -> None:
-    """Write one zip per platform to build/dist/; the committed manifest is not touched."""
+    """Write the zips of each platform to build/dist/; the committed manifest is not touched."""
     DIST.mkdir(parents=True, exist_ok=True)
     for name in platforms:  # each has kernels of its own
-        with tempfile.TemporaryDirectory(dir=DIST.parent) as folder:
-            stage(Path(folder), name)
-            run_packager("build", f"--source-dir={folder}", f"--output-dir={DIST}", "--split-platforms")
+        for edition in (RELEASE, *BLENDERS):
+            target = zip_path(name, edition)
+            with tempfile.TemporaryDirectory(dir=DIST.parent) as folder:
+                stage(Path(folder), name, edition)
+                run_packager("build", f"--source-dir={folder}", f"--output-filepath={target}")
+            print(f"{target.name}: {target.stat().st_size / 1e6:.1f} MB", flush=True)
 
 
-def zip_path(platform_name: str) -> Path:
-    """Where `build` leaves the zip of a platform."""
-    return DIST / f"softpressure-{read_manifest()['version']}-{platform_name.replace('-', '_')}.zip"
+def zip_path(platform_name: str, edition: str = RELEASE) -> Path:
+    """Where `build` leaves the zip of a platform: of a release, or for the platform with one Python (`311`)."""
+    of_platform = "" if edition == RELEASE else f"-platform-cp{edition}"
+    return DIST / f"softpressure-{read_manifest()['version']}-{platform_name.replace('-', '_')}{of_platform}.zip"
 
 
 def current_platform() -> str:
