@@ -53,7 +53,7 @@ def even_mesh(positions: FloatArray, triangles: Numbers, vertex_count: int) -> E
     Parameters: `positions`, shape (drawn_count, 3), in any unit; `triangles`, shape (triangle_count, 3). Isotropic
     remeshing (`remesh.py`) keeps volume, thin parts, sharp edges, genus and number of parts of a closed surface. Holes
     are filled; what still is not closed, or in parts that cross, is wrapped. Very many vertices are joined first
-    (`shrink.py`). The same bits each time.
+    (`shrink.py`). The same bits each time, in whatever order the triangles are given.
     Raises `MeshError` if there is no surface at all.
     """
     slices = even_mesh_slices(positions, triangles, vertex_count)
@@ -73,6 +73,7 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
     if len(triangles) == 0 or not np.isfinite(given).all():
         raise MeshError("mesh: no faces, or coordinates that are not finite; nothing to simulate. Rebuild its faces.")
     check_extent("mesh", given)
+    triangles = in_order(triangles)
     if len(given) > LARGE and (small := shrunk(given, triangles)) is not None:
         found = yield from even_mesh_slices(small.x, small.triangles, vertex_count)
         face, normals = found.face[small.cluster], found.drawn_normals[small.cluster]
@@ -113,6 +114,16 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
     near, weights = nearest_triangles(even, vertex_normals(even, made.triangles), carrier.x, carrier.triangles, length)
     corners = _given_vertex(drawn)[carrier.triangles[near]]
     return EvenMesh(middle + size * even, made.triangles, notes, face, normals, corners, weights)
+
+
+def in_order(triangles: Numbers) -> Numbers:
+    """The same triangles, each from its highest corner on, in ascending order.
+
+    Programs number the faces of one surface in many ways, Blender's spheres otherwise each time they are added.
+    """
+    first = triangles.argmax(axis=1)[:, None]
+    turned = np.take_along_axis(triangles, (first + np.arange(3)) % 3, axis=1)
+    return turned[np.lexsort(turned.T[::-1])]
 
 
 def repaired(x: FloatArray, triangles: Numbers) -> tuple[Mesh, Mesh, tuple[str, ...]]:
