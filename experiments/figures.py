@@ -3,9 +3,7 @@
 Curves need matplotlib, pictures of bodies `bpy`; without it they are left out.
 """
 
-import contextlib
-import io
-import os
+import importlib.util
 
 import matplotlib
 import numpy as np
@@ -67,11 +65,7 @@ class Figures:
 
 def blender_is_here():
     """Whether there is a Blender to render with."""
-    try:
-        import bpy  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return importlib.util.find_spec("bpy") is not None
 
 
 class Picture:
@@ -174,24 +168,7 @@ class Picture:
         image = render.image_settings
         image.file_format, image.color_mode, image.compression = "PNG", "RGB", 100
         render.filepath = str(path)
-        with contextlib.redirect_stdout(io.StringIO()), silent():
-            self._bpy.ops.render.render(write_still=True)
-
-
-@contextlib.contextmanager
-def silent():
-    """Nothing that Blender itself prints is shown."""
-    keep = [os.dup(1), os.dup(2)]
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 1)
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        for number, saved in enumerate(keep, 1):
-            os.dup2(saved, number)
-            os.close(saved)
-        os.close(nowhere)
+        self._bpy.ops.render.render(write_still=True)
 
 
 def label_lines(*panels):
@@ -227,6 +204,12 @@ def spread(heights, pitch):
                 break
             groups[-2:] = [[low + high, below + above]]
     return [total / count + pitch * (k - 0.5 * (count - 1)) for total, count in groups for k in range(count)]
+
+
+def plain_ticks(axis, places):
+    """Ticks of a logarithmic axis at some places, as plain numbers."""
+    axis.set_ticks(places, [f"{place:g}" for place in places])
+    axis.set_ticks([], minor=True)
 
 
 def number(value, digits=3):

@@ -1,20 +1,14 @@
-"""The XPBD page: a body of tetrahedra is "unbreakable", and "stable for infinite stiffness". It recovers its shape.
-
-Its squash button puts all points into a plane. Here: a solid ball, its lattice pressed into the plane through its
-middle, at rest, without gravity; folded, with its upper half through the lower one; mirrored, so that all tetrahedra
-are inverted; and each vertex of the lattice at a random place in the ball's box. With springs and volumes that give,
-and with both of no compliance; scrambled on finer lattices, too, from several seeds.
-"""
+"""The XPBD page: a solid ball that is pressed, folded, mirrored or scrambled recovers its shape, or does not."""
 
 from typing import NamedTuple
 
 import numpy as np
 import shapes
-from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.bodies.lattice.cells import tetrahedron_volumes
 
 from .figures import BLUE, COLOURS, ORANGE, label_lines, number, table
-from .parts import recorded
+from .parts import put, recorded, world_of
 
 DEPENDS = ("core/solvers/xpbd/*.py", "core/solvers/explicit/*.py", "core/bodies/lattice/*.py")
 RADIUS, MASS, MODULUS, POISSON_RATIO, DAMPING = 0.5, 10.0, 2e4, 0.3, 10.0
@@ -86,11 +80,8 @@ def shape_error(x, rest, mass):
 def release(case, start, frames, cell=CELLS[0]):
     """Shape error over the radius, inverted tetrahedra and positions by frame, from `start(rest)` on."""
     scene = model(case, cell)
-    world = World(scene, frame_rate=FRAME_RATE, substeps=SUBSTEPS, solver=case.solver, threads=1)
-    n = scene.vertex_count
-    state, rest = world.save(), scene.rest_positions[:n]
-    state.positions[:n] = start(rest)
-    world.load(state)
+    n, rest = scene.vertex_count, scene.rest_positions[: scene.vertex_count]
+    world = put(world_of(scene, case.solver, SUBSTEPS, FRAME_RATE), start(rest))
     row = {"shape": [], "inverted": [], "positions": []}
 
     def note():
@@ -169,9 +160,7 @@ def draw(figures, data):
                 shape = data["runs"][start, case]["shape"]
                 axes.semilogy(np.arange(len(shape)) / FRAME_RATE, shape, label=start, color=colour)
             axes.set_title(case, fontsize=10)
-            axes.set_xlabel("time [s]")
-            axes.set_ylabel("shape error / radius")
-            axes.set_ylim(1e-17, 10.0)
+            axes.set(xlabel="time [s]", ylabel="shape error / radius", ylim=(1e-17, 10.0))
         label_lines(*panels)
 
     def balls(picture):

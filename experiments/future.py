@@ -15,9 +15,8 @@ SIDE, MASS, MODULUS, POISSON_RATIO, DOUGH_YIELD = 0.4, 20.0, 1e4, 0.35, 0.005
 CREEP_TIMES = (0.0, 0.4, 0.05)
 #: A balloon [m, kg, Pa, N/m] that is pumped up until it tears.
 RADIUS, SKIN, GAUGE, STRETCH, TEAR_STRAIN = 0.2, 0.02, 500.0, 800.0, 0.35
-#: Cubes of one cell whose corners are all given: their strains, and what they stiffen by.
-STRAINS, STIFFENINGS = np.linspace(0.0, 0.4, 9), (0.0, 10.0, 50.0)
-STRIP_CREEP, STRIP_YIELD, STRIP_STRAIN = 0.5, 0.02, 0.1
+#: By how much it is drawn larger.
+BALLOON_SCALE = 2.0
 #: One ball strikes another, sideways by so much [m], at a speed [m/s]; times that are drawn [frames].
 OFFSET, SPEED, SHOWN = 0.2, 2.0, (0, 4, 9, 14)
 
@@ -92,62 +91,20 @@ def strike(sticks, frames, subdivisions):
     return {"centres": np.array(centres), "shown": shown, "triangles": triangles}
 
 
-def cube(stretch, **options):
-    """A world of a cube of one cell, all its corners given, after a frame in which it was stretched along x."""
-    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
-    x, triangles = shapes.box(0.5, 1)
-    builder.add_solid(
-        "cube", x, triangles, kind="TRUSS", cell_size=0.5, modulus=1e3, pinned=np.arange(8), **options
-    )  # fmt: skip
-    world = World(builder.build(), frame_rate=FRAME_RATE, substeps=20, threads=1)
-    world.advance_frame(FrameInput(pinned_positions={0: x * (stretch, 1.0, 1.0)}))
-    return world
-
-
-def relaxation(frames):
-    """Stress of the most strained spring over that of the first frame, over time, and by the closed form."""
-    world = cube(1.0 + STRIP_STRAIN, creep_time=STRIP_CREEP, yield_strain=STRIP_YIELD)
-    edges, stress = world.model.edges, []
-    i, j = edges.points.T
-    for frame in range(frames):
-        if frame:
-            world.advance_frame()
-        state = world.save()
-        length = np.linalg.norm(state.positions[i] - state.positions[j], axis=1)
-        stress.append(float(((length - state.rest_lengths) / edges.rest_length).max()))
-    times = np.arange(frames) / FRAME_RATE
-    law = STRIP_YIELD + (stress[0] - STRIP_YIELD) * np.exp(-times / STRIP_CREEP)
-    return {"times": times, "measured": np.array(stress), "law": law}
-
-
-def pulled(stiffening):
-    """Energy [J] of a cube that was pulled along x, over its strain."""
-    energy = []
-    for strain in STRAINS:
-        world = cube(1.0 + strain, stiffening=stiffening)
-        stored = world.reports()[0].energy_change
-        world.advance_frame()  # the motion of the first frame is over
-        energy.append(stored + world.reports()[0].energy_change)
-    return np.array(energy)
-
-
 def run(quick):
     frames = 8 if quick else 72
     return {
         "dough": {time: dough(time, frames, 2 if quick else 6) for time in CREEP_TIMES},
         "balloon": balloon(8 if quick else 40, 1 if quick else 3),
         "strike": {sticks: strike(sticks, max(SHOWN) + 1, 2 if quick else 3) for sticks in (False, True)},
-        "relaxation": relaxation(6 if quick else 48),
-        "stored": {a: pulled(a) for a in STIFFENINGS},
     }
 
 
 def values(data):
     """What stands in the text."""
-    worst = np.abs(data["relaxation"]["measured"] / data["relaxation"]["law"] - 1.0).max()
     apart = {sticks: np.linalg.norm(np.diff(run["centres"][-1], axis=0)) for sticks, run in data["strike"].items()}
     return {
-        "relaxation": number(float(worst), 1), "burst": number(max(data["balloon"]["pressure"]), 3),
+        "burst": number(max(data["balloon"]["pressure"]), 3),
         "free": number(float(apart[False])), "stuck": number(float(apart[True])),
     }  # fmt: skip
 
@@ -156,32 +113,15 @@ def draw(figures, data):
     """All figures."""
     balloon = data["balloon"]
 
-    def laws(relaxation, stiffening):
-        found = data["relaxation"]
-        relaxation.plot(found["times"], found["law"], color="black", linewidth=1, label="closed form")
-        relaxation.plot(found["times"][::3], found["measured"][::3], "o", markersize=4, label="measured")
-        relaxation.axhline(STRIP_YIELD, color="grey", linewidth=1, linestyle=":")
-        relaxation.set_xlabel("time [s]")
-        relaxation.set_ylabel("stress over stiffness")
-        relaxation.legend()
-        for colour, (a, energy) in zip(COLOURS, data["stored"].items(), strict=False):
-            stiffening.plot(STRAINS, energy, color=colour, label=f"a = {a:g}")
-        stiffening.set_xlabel("strain")
-        stiffening.set_ylabel("stored energy [J]")
-        stiffening.legend()
-
     def flow(heights, pressure):
         for colour, (time, run) in zip(COLOURS, data["dough"].items(), strict=False):
             times = np.arange(1, len(run["height"]) + 1) / FRAME_RATE
             heights.plot(times, run["height"], color=colour, label=f"{time:g} s" if time else "elastic")
-        heights.set_xlabel("time [s]")
-        heights.set_ylabel("height [m]")
-        heights.set_ylim(bottom=0.0)
+        heights.set(xlabel="time [s]", ylabel="height [m]", ylim=(0.0, None))
         heights.legend(title="creep time")
         times = np.arange(1, len(balloon["pressure"]) + 1) / FRAME_RATE
         pressure.plot(times, balloon["pressure"], color=COLOURS[3])
-        pressure.set_xlabel("time [s]")
-        pressure.set_ylabel("gauge pressure [Pa]")
+        pressure.set(xlabel="time [s]", ylabel="gauge pressure [Pa]")
 
     def bodies(picture):
         right = picture.axes[:, 0]
@@ -191,8 +131,9 @@ def draw(figures, data):
             picture.label(0.9 * place * right - 0.28 * picture.axes[:, 1], told, 0.08)
         if balloon["burst"] is not None:
             shown, corners = np.unique(balloon["triangles"][~balloon["holes"]], return_inverse=True)
-            place = balloon["positions"][shown] + 2.6 * right + (0.0, 0.0, RADIUS)
-            picture.mesh(place, corners.reshape(-1, 3), BLUE)
+            place = BALLOON_SCALE * balloon["positions"][shown] + 2.6 * right + (0.0, 0.0, 0.5 * SIDE)
+            picture.mesh(place, corners.reshape(-1, 3), ORANGE)
+            picture.label(2.6 * right - 0.28 * picture.axes[:, 1], f"torn balloon ({BALLOON_SCALE:g} : 1)", 0.08)
 
     def struck(picture):
         for row, (sticks, run) in enumerate(data["strike"].items()):
@@ -201,10 +142,9 @@ def draw(figures, data):
                 for points, colour in zip(bodies, (BLUE, ORANGE), strict=True):
                     picture.mesh(points + (1.3 * column, 0.0, -1.2 * row), run["triangles"], colour, smooth=True)
                 if row == 1:
-                    place = (1.3 * column, 0.0, -1.85)
-                    picture.label(place, f"{SHOWN[column] / FRAME_RATE:.2f} s", 0.12)
+                    middle = float(np.mean([points[:, 0].mean() for points in bodies]))
+                    picture.label((1.3 * column + middle, 0.0, -1.85), f"{SHOWN[column] / FRAME_RATE:.2f} s", 0.12)
 
-    figures.curves("future_laws", laws, panels=2)
     figures.curves("future_flow", flow, panels=2)
     figures.bodies("future_bodies", bodies, turn=(68.0, 25.0))
     figures.bodies("future_bonds", struck)

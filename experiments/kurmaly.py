@@ -1,22 +1,17 @@
-"""Kurmaly and Wu 2021: trusses and pressure bodies dropped, collapse at high speed, and three formulas for an area.
-
-Their truss has 4 x 4 cells with both diagonals. At high speed it collapses on itself; collisions between its particles
-prevent that (section 7). The paper gives no sizes, constants or speeds; they are chosen here. Their area by bounding
-box and by a fan of triangles around the box's centre (5.3) is compared with the exact one, on outlines and in a fall.
-"""
+"""Kurmaly and Wu 2021: trusses and pressure bodies dropped, collapse at high speed, and three formulas for an area."""
 
 import numpy as np
 import shapes
 from scenes import GRAVITY
-from softpressure_ext.core import MethodOptions, ModelBuilder, World
+from softpressure_ext.core import MethodOptions, ModelBuilder
 from softpressure_ext.core.bodies.flat.band import STRIP_TO_VOLUME
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.gas_rules import GasRules
 from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
 from softpressure_ext.core.papers.stability import stiffest_frequency
 
-from .figures import BLUE, COLOURS, GREEN, GREY, NAMES, ORANGE, label_lines, number
-from .parts import FRAME_RATE, energy, fewest_substeps, recorded, survives
+from .figures import BLUE, COLOURS, GREEN, GREY, NAMES, ORANGE, label_lines, number, plain_ticks
+from .parts import FRAME_RATE, energy, lasts, longest_step, recorded, world_of
 
 DEPENDS = (
     "core/papers/*.py", "core/solvers/sequential/*.py", "core/solvers/xpbd/*.py", "core/bodies/flat/*.py"
@@ -26,19 +21,19 @@ DAMPING, BOUNCINESS, GAP = 5.0, 0.5, 0.05
 #: Of the particles, as a share of a cell's edge.
 RADIUS = 0.4
 SPEEDS = (10.0, 20.0, 30.0, 40.0)
-SUBSTEPS = {"RK4": 40, "XPBD": 20}
+#: Substeps per 1/60 s and options of each method; only RK4 has the reflection of section 4, at any particle.
+REFLECTED = {"collider_rule": "REFLECTION"}
+METHODS = {"RK4": (40, REFLECTED), "XPBD": (20, {})}
 #: The pressure body: points, pressure at rest [Pa] and modulus [N/m] of its skin.
 POINTS, PRESSURE, STRETCH, LOOP_SUBSTEPS = 40, 2e3, 1e4, 40
-#: The fall in which the three areas are compared: an L [m/s], and frames per second fine enough for what rings.
-AREA_SPEED, FINE_RATE, FINE_SUBSTEPS = 10.0, 960.0, 4
-#: Moduli of the skin [N/m] in the sweep of RK4's longest step, and how far it falls [m].
-MODULI, SWEEP_DROP = (1e3, 1e4, 1e5), 0.1
+#: Moduli of the skin [N/m] in the sweep of RK4's longest step, how far it falls [m], and steps between two looks.
+MODULI, SWEEP_DROP, BATCH = (1e3, 1e4, 1e5), 0.1, 5
 #: Reflection at the ground: drop of a truss without damping [m], substeps per 1/60 s, and seconds when it flies: before
 #: the ground, after its first and its second bounce.
 BOUNCE_DROP, BOUNCE_SUBSTEPS, FLIGHTS = 0.5, (10, 20, 40, 80), (0.25, 0.5, 1.05)
-RULES = {"EXACT": "exact (shoelace)", "BOUNDING_BOX": "bounding box", "CENTRE_FAN": "fan"}
+RULES = ("EXACT", "BOUNDING_BOX", "CENTRE_FAN")
 #: Frames after the start at which the picture shows the bodies.
-DRAWN = (0, 1, 2, 4, 6)
+DRAWN = (0, 1, 2, 3, 4)
 SQUARE = SIZE * np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 
 
@@ -83,12 +78,6 @@ def fall(world, frames, measure):
     return recorded(world, frames, row, note)
 
 
-def world_of(model, substeps, solver="RK4", rate=FRAME_RATE, **options):
-    return World(
-        model, frame_rate=rate, substeps=substeps, solver=solver, threads=1, options=MethodOptions(**options)
-    )  # fmt: skip
-
-
 def least_cell(points):
     """Least signed area of a cell over that at rest; negative where one is turned over."""
     grid = points.reshape(CELLS + 1, CELLS + 1, 2)
@@ -102,31 +91,20 @@ def loop_area(model):
     return lambda points: abs(shapes.shoelace(points)) / start
 
 
-def concave_fall(rule, seconds):
-    """An L of gas hits the floor, its V by a rule: area by frame over that at the start."""
-    model = loop_model(AREA_SPEED, fine_outline(outlines()["letter L"], 60))
-    world = world_of(model, FINE_SUBSTEPS, rate=FINE_RATE, volume=rule)
-    return fall(world, round(seconds * FINE_RATE), loop_area(model))["measured"]
-
-
-def fine_outline(outline, count):
-    """Points of an outline at equal distances along it, corners rounded off by it, shape (count, 2)."""
-    closed = np.concatenate([outline, outline[:1]])
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
-    places = np.linspace(0.0, along[-1], count, endpoint=False)
-    return np.stack([np.interp(places, along, closed[:, axis]) for axis in range(2)], axis=1)
-
-
 def step_limits(quick=False):
     """Longest step [s] of RK4 by modulus of the skin, measured and by theory: sqrt 8 over the stiffest frequency."""
-    found, slack = {}, MASS * GRAVITY * SWEEP_DROP
+    found, seconds = {}, 0.5
     for stretch in MODULI[::2] if quick else MODULI:
         model = loop_model(0.0, stretch=stretch, damping=0.0, gap=SWEEP_DROP)
         frequency = stiffest_frequency(model, SoftForces(model), model.gauge_pressure * model.rest_volume)
-        fewest = fewest_substeps(lambda count, model=model: survives(world_of(model, count), 30, slack))
-        found[stretch] = {
-            "theory": stable_angle(SCHEMES["RK4"]) / frequency, "measured": 1.0 / (FRAME_RATE * fewest)
-        }  # fmt: skip
+        theory = stable_angle(SCHEMES["RK4"]) / frequency
+
+        def holds(h, model=model):
+            world = world_of(model, "RK4", BATCH, 1.0 / (BATCH * h))
+            most = energy(world) + MASS * GRAVITY * SWEEP_DROP
+            return lasts(world, round(seconds / (BATCH * h)), lambda: energy(world) <= most)
+
+        found[stretch] = {"theory": theory, "measured": longest_step(holds, 0.5 * theory, 1.5 * theory)}
     return found
 
 
@@ -138,7 +116,7 @@ def bounces(quick=False):
     model = truss_model(0.0, 0.0, damping=0.0, gap=BOUNCE_DROP)
     found = {}
     for substeps in BOUNCE_SUBSTEPS[1::2] if quick else BOUNCE_SUBSTEPS:
-        run = fall(world_of(model, substeps, collider_rule="REFLECTION"), 68, lambda x: float(x[:, 1].mean()))
+        run = fall(world_of(model, "RK4", substeps, **REFLECTED), 68, lambda x: float(x[:, 1].mean()))
         gain = (np.array(run["energy"]) - run["energy"][0]) / (MASS * GRAVITY * BOUNCE_DROP)
         lowest = np.array([shape[:, 1].min() for shape in run["shapes"]])
         flights = [int(FRAME_RATE * seconds) for seconds in FLIGHTS]
@@ -210,16 +188,15 @@ def run(quick=False):
     model = loop_model(0.0)
     return {
         "trusses": {
-            (method, speed, radius): fall(
-                world_of(truss_model(speed, radius), SUBSTEPS[method], method), frames, least_cell
-            )
-            for method in SUBSTEPS for speed in speeds for radius in (0.0, RADIUS)
+            (method, speed, size): fall(world_of(truss_model(speed, size), method, count, **rule), frames, least_cell)
+            for method, (count, rule) in METHODS.items() for speed in speeds for size in (0.0, RADIUS)
         },
         "loops": {
-            speed: fall(world_of(loop_model(speed), LOOP_SUBSTEPS), frames, loop_area(model)) for speed in speeds
+            speed: fall(world_of(loop_model(speed), "RK4", LOOP_SUBSTEPS, **REFLECTED), frames, loop_area(model))
+            for speed in speeds
         },
         "springs": np.unique(np.sort(truss_model(0.0, 0.0).edges.points // 2, axis=1), axis=0),
-        "areas": areas(), "fall": {rule: concave_fall(rule, 0.1 if quick else 0.3) for rule in RULES},
+        "areas": areas(),
         "limits": step_limits(quick), "bounces": bounces(quick),
     }  # fmt: skip
 
@@ -234,7 +211,6 @@ def values(data):
     outside = [name for name, outline in outlines().items() if not has_centre(outline)]
     nearer = [name for name in outside if data["areas"][name]["CENTRE_FAN"] < data["areas"][name]["BOUNDING_BOX"]]
     areas, runs = data["areas"], data["bounces"].values()
-    ends = {rule: float(np.mean(found[-len(found) // 3 :])) for rule, found in data["fall"].items()}
 
     def of_all(numbers):
         return ", ".join(number(100.0 * each, 2) for each in numbers)
@@ -244,7 +220,6 @@ def values(data):
         "outside": str(len(outside)), "nearer": str(len(nearer)), "nearer_names": ", ".join(nearer),
         "box_L": number(areas["letter L"]["BOUNDING_BOX"]), "fan_L": number(areas["letter L"]["CENTRE_FAN"]),
         "box_ring": number(areas["open ring"]["BOUNDING_BOX"]), "fan_ring": number(areas["open ring"]["CENTRE_FAN"]),
-        "ends": ", ".join(f"{number(end)} ({RULES[rule]})" for rule, end in ends.items()),
         "substeps": ", ".join(str(count) for count in data["bounces"]),
         "first": of_all(run["after"][1] for run in runs), "second": of_all(run["after"][2] for run in runs),
         "flown": ", ".join(f"{-100.0 * run['flown']:.1f}" for run in runs),
@@ -256,15 +231,14 @@ def draw(figures, data):
 
     def collapse(axes):
         speeds = list(data["loops"])
-        for k, method in enumerate(SUBSTEPS):
+        for k, method in enumerate(METHODS):
             for radius, style, more in ((0.0, "-", ""), (RADIUS, "--", ", particles")):
                 least = [min(data["trusses"][method, speed, radius]["measured"]) for speed in speeds]
                 axes.plot(speeds, least, style, marker="o", color=COLOURS[k], label=f"truss, {NAMES[method]}{more}")
         least = [min(run["measured"]) for run in data["loops"].values()]
         axes.plot(speeds, least, marker="o", color=COLOURS[2], label="loop, RK4")
         axes.axhline(0.0, color="black", linewidth=0.8)
-        axes.set_xlabel("speed of the impact [m/s]")
-        axes.set_ylabel("least area / area at rest")
+        axes.set(xlabel="speed of the impact [m/s]", ylabel="least area / area at rest")
         label_lines(axes)
 
     def bodies(picture):
@@ -272,36 +246,37 @@ def draw(figures, data):
         rows = (
             ("truss", data["trusses"]["RK4", fast, 0.0], ORANGE, 0.03 * SIZE),
             ("with particles", data["trusses"]["RK4", fast, RADIUS], GREEN, RADIUS * SIZE / CELLS),
-            ("loop", data["loops"][fast], BLUE, None),
+            ("loop", data["loops"][fast], BLUE, 0.0),
         )
         pitch = 1.6 * SIZE
         for row, (name, run, colour, radius) in enumerate(rows):
-            low = -1.9 * SIZE * row
+            low = -2.1 * SIZE * row
             picture.label((-0.75 * SIZE, -DEPTH, low + 0.4 * SIZE), name, 0.17 * SIZE, "RIGHT")
             for column, frame in enumerate(DRAWN):
                 flat = run["shapes"][frame]
                 x = np.stack([flat[:, 0] + column * pitch, 0.0 * flat[:, 0], flat[:, 1] + low], axis=1)
-                if radius is None:
-                    picture.outline(x, DEPTH, colour)
-                else:
+                if radius:
                     picture.rods(x, data["springs"], 0.02 * SIZE, colour)
                     picture.balls(x, radius, colour)
+                else:
+                    picture.outline(x, DEPTH, colour)
                 if row == len(rows) - 1:
                     told = f"{1e3 * frame / FRAME_RATE:.0f} ms"
                     picture.label((column * pitch, -DEPTH, low - 0.3 * SIZE), told, 0.17 * SIZE)
             end = (len(DRAWN) - 1) * pitch + 0.75 * SIZE
-            floor = np.array([(-0.7, 0, low), (end, 0, low), (end, 0, low - 0.06), (-0.7, 0, low - 0.06)])
+            top = low - radius  # on which circles of this radius stand
+            floor = np.array([(-0.7, 0, top), (end, 0, top), (end, 0, top - 0.06), (-0.7, 0, top - 0.06)])
             picture.outline(floor, DEPTH, GREY)
 
     def steps(axes):
         for what, style, colour in (("theory", "-", "grey"), ("measured", "o", COLOURS[0])):
-            points = [(stretch, 1e6 * row[what]) for stretch, row in data["limits"].items()]
+            points = [(stretch, 1e3 * row[what]) for stretch, row in data["limits"].items()]
             axes.loglog(*zip(*points, strict=True), style, color=colour, label=what)
-        axes.set_xlabel("modulus of the skin [N/m]")
-        axes.set_ylabel("longest step [µs]")
+        axes.set(xlabel="modulus of the skin [N/m]", ylabel="longest step [ms]")
+        plain_ticks(axes.yaxis, (0.4, 0.6, 1, 2, 4))
         axes.legend(frameon=False)
 
-    def three_areas(shown, curves):
+    def three_areas(shown):
         for place, (name, outline) in enumerate(outlines().items()):
             corners = np.concatenate([outline, outline[:1]]) - 0.5 * (outline.min(axis=0) + outline.max(axis=0))
             shift = np.array([1.7 * (place % 4), -1.9 * (place // 4)])
@@ -312,15 +287,9 @@ def draw(figures, data):
             shown.plot(*shift, "+", color="grey")
             told = data["areas"][name]
             text = f"{name}\nbox {told['BOUNDING_BOX']:.2f}, fan {told['CENTRE_FAN']:.2f}"
-            shown.text(shift[0], -0.75 + shift[1], text, fontsize=8, ha="center", va="top")
+            shown.text(shift[0], low[1] - 0.08, text, fontsize=9, ha="center", va="top")
         shown.set_aspect("equal")
         shown.axis("off")
-        for rule, area in data["fall"].items():
-            times = 1e3 * np.arange(len(area)) / FINE_RATE
-            curves.plot(times, area, "--" if rule == "CENTRE_FAN" else "-", label=RULES[rule])
-        curves.set_xlabel("time [ms]")
-        curves.set_ylabel("area of the L / area at the start")
-        label_lines(curves)
 
     def ground(height, energy):
         for (substeps, run), colour in zip(data["bounces"].items(), COLOURS, strict=False):
@@ -336,5 +305,5 @@ def draw(figures, data):
     figures.curves("collapse", collapse)
     figures.bodies("truss_and_loop", bodies)
     figures.curves("kurmaly_limits", steps)
-    figures.curves("areas", three_areas, panels=2, height=5.6)
+    figures.curves("areas", three_areas, height=6.4)
     figures.curves("reflection", ground, panels=2)

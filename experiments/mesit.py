@@ -1,10 +1,4 @@
-"""Mesit 2007, section V: spring constants and steps, a change of the gas, frames per second, many bodies.
-
-The paper gives spring constants, mass 0.1 kg, damping 2.0 and moles. It gives no size, no temperature and no step, and
-leaves open what the mass is of. Here: a ball of radius 1 m, 0.1 kg per point (with it steps of some milliseconds tell
-the spring constants apart, as in figure 4), R T = 1 J/mol, nothing outside. All methods have the same forces, eq. 12
-among them, in the readings of `READINGS`; none gets back the momentum that it loses, which is our own addition.
-"""
+"""Mesit 2007, section V: spring constants and steps, a change of the gas, frames per second, many bodies."""
 
 import math
 import time
@@ -12,13 +6,25 @@ import time
 import numpy as np
 import reference
 import shapes
-from softpressure_ext.core import DivergenceError, FrameInput, MethodOptions, ModelBuilder, World
+from softpressure_ext.core import DivergenceError, FrameInput, MethodOptions, ModelBuilder
 from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
 from softpressure_ext.core.papers.simplified import add_spring_damping
 from softpressure_ext.core.papers.solver import ForceBasedSolver
+from softpressure_ext.core.papers.stability import neighbour_rate
 
-from .figures import BLUE, COLOURS, NAMES, ORANGE, label_lines, number, table
-from .parts import FRAME_RATE, at_rest_pressure, equilibrium, frequency_at, longest_step, put, shape_of, tray
+from .figures import BLUE, COLOURS, NAMES, ORANGE, label_lines, number, plain_ticks, table
+from .parts import (
+    FRAME_RATE,
+    equilibrium,
+    frequency_at,
+    lasts,
+    longest_step,
+    put,
+    relative_speed,
+    shape_of,
+    tray,
+    world_of,
+)
 
 DEPENDS = (
     "core/papers/*.py", "core/energy/*.py", "core/solvers/sequential/*.py", "core/solvers/explicit/*.py"
@@ -51,7 +57,7 @@ class Damped(ForceBasedSolver):
     """A method of the paper with eq. 12, c sum (v_j - v_i), of a given constant c [N s/m]."""
 
     def __init__(self, model, substep_time, method, constant):
-        super().__init__(model, substep_time, method, OPTIONS)
+        super().__init__(model, substep_time, method, MethodOptions(neighbour_damping="ALL", restore_momentum=False))
         stiffness = np.full_like(model.edges.stiffness, constant / substep_time)
         self._dampers = model.edges._replace(stiffness=stiffness)
 
@@ -59,13 +65,12 @@ class Damped(ForceBasedSolver):
         add_spring_damping(v, self._dampers, self.model.chunks, self.substep_time, force)
 
 
-def options_for(method, volume="EXACT", restored=False):
-    """Options of a run: eq. 12 as k h (v_j - v_i) in all methods of the paper; other solvers have no such damping."""
+def method_world(model, method, substeps=SUBSTEPS, rate=FRAME_RATE, volume="EXACT", restored=False):
+    """A world with eq. 12 as k h (v_j - v_i) in all methods of the paper; other solvers have no such damping."""
     damping = "ALL" if method in PAPER else "SIMPLIFIED"
-    return MethodOptions(volume=volume, neighbour_damping=damping, restore_momentum=restored)
-
-
-OPTIONS = options_for(PAPER[0])
+    return world_of(
+        model, method, substeps, rate, volume=volume, neighbour_damping=damping, restore_momentum=restored
+    )  # fmt: skip
 
 
 def damper_of(method):
@@ -79,14 +84,11 @@ def ball_model(spring, subdivisions, damper=0.0, drop=DROP, free=False):
     builder = ModelBuilder(ambient_pressure=0.0, **({"gravity": (0.0, 0.0, 0.0)} if free else {}))
     builder.add_membrane(
         "ball", points + (0.0, 0.0, RADIUS + drop), triangles, point_mass=POINT_MASS, spring_constant=spring,
-        spring_damping=damper, gauge_pressure=at_rest_pressure(points, triangles, MOLES), bounciness=BOUNCINESS,
+        spring_damping=damper, gauge_pressure=MOLES / float(reference.volume(points, triangles)), bounciness=BOUNCINESS,
     )  # fmt: skip
     if not free:
         builder.add_collider("floor", *shapes.grid(20.0 * RADIUS), bounciness=BOUNCINESS)
     return builder.build()
-
-
-# --- figures 3 and 4 --------------------------------------------------------------------------------------------------
 
 
 class Nudged:
@@ -109,25 +111,14 @@ class Nudged:
         def solver(model, substep_time):
             return Damped(model, substep_time, method, 0.0 if along else constant(h))
 
-        world = World(model, frame_rate=1.0 / (batch * h), substeps=batch, solver=solver, threads=1)
-        state, n = put(world, self.rest).save(), model.vertex_count
-        state.velocities[:n] = self.nudge
-        world.load(state)
+        world = put(world_of(model, solver, batch, 1.0 / (batch * h)), self.rest, self.nudge)
+        first, rows = relative_speed(world), [1.0]
 
-        def speed():
-            state = world.save()
-            return reference.relative_speed(state.positions[:n], state.velocities[:n], model.vertex_mass)
+        def look():
+            rows.append(relative_speed(world) / first)
+            return rows[-1] <= most
 
-        first, fastest = speed(), 1.0
-        for _ in range(round(RING_SECONDS / (batch * h))):
-            try:
-                world.advance_frame()
-            except DivergenceError:
-                return np.inf
-            fastest = max(fastest, speed() / first)
-            if not fastest <= most:
-                return np.inf
-        return fastest
+        return max(rows) if lasts(world, round(RING_SECONDS / (batch * h)), look) else np.inf
 
 
 def readings(quick=False):
@@ -156,12 +147,7 @@ def theory(model, frequency):
     Of an oscillation that is both the stiffest and the most damped one: of dampers c that act in all directions the
     largest rate is that of the graph's Laplacian, c / m of its largest eigenvalue.
     """
-    n, ends = model.vertex_count, model.edges.points
-    laplacian = np.zeros((n, n))
-    np.add.at(laplacian, (ends[:, 0], ends[:, 1]), -1.0)
-    laplacian += laplacian.T
-    laplacian[np.diag_indices(n)] = -laplacian.sum(axis=1)
-    rate = float(np.linalg.eigvalsh(laplacian)[-1]) / POINT_MASS
+    rate = neighbour_rate(model) / STIFF
     euler, found = SCHEMES["EXPLICIT_EULER"], {}
     for reading, (constant, along) in READINGS.items():
         # where it grows with the step it is c h, otherwise c
@@ -185,9 +171,8 @@ def stiffer(quick=False, angle=1.25):
     frames = round(seconds / (batch * h))
     runs = {}
     for method in METHODS:
-        model, options = ball_model(SPRINGS[0], subdivisions, damper_of(method)), options_for(method)
-        world = World(model, frame_rate=1.0 / (batch * h), substeps=batch, solver=method, threads=1, options=options)
-        put(world, rest)
+        model = ball_model(SPRINGS[0], subdivisions, damper_of(method))
+        world = put(method_world(model, method, batch, 1.0 / (batch * h)), rest)
         row = {"height": [], "volume": [], "positions": []}
         for spring in SPRINGS:
             try:
@@ -204,29 +189,29 @@ def stiffer(quick=False, angle=1.25):
     return {"step": h, "frame_time": batch * h, "frames": frames, "runs": runs, "triangles": triangles}
 
 
-# --- figure 5 ---------------------------------------------------------------------------------------------------------
-
-
 def less_gas(quick=False):
     """Volume, pressure and shape by frame, before and after gas is let out, by method and rule of the volume."""
     switch, last, subdivisions = (60, 120, 1) if quick else (SWITCH_FRAME, LAST_FRAME, 2)
     runs = {}
     for method, rule in [*((method, "EXACT") for method in METHODS), ("IMPLICIT_MESIT", "BOUNDING_BOX")]:
-        model, options = ball_model(STIFF, subdivisions, damper_of(method), drop=0.01), options_for(method, rule)
-        world = World(model, frame_rate=FRAME_RATE, substeps=SUBSTEPS, solver=method, threads=1, options=options)
+        model = ball_model(STIFF, subdivisions, damper_of(method), drop=0.01)
+        world = method_world(model, method, volume=rule)
         row = {"volume_ratio": [], "shape": [], "pressure": []}
         for frame in range(1, last + 1):
-            gas = {0: float(model.gauge_pressure[0]) * FEWER_MOLES / MOLES} if frame == switch else {}
-            world.advance_frame(FrameInput(gauge_pressure=gas))
+            gas = {0: float(model.gauge_pressure[0]) * FEWER_MOLES / MOLES}
+            world.advance_frame(FrameInput(gauge_pressure=gas if frame == switch else {}))
             body = world.diagnostics().bodies[0]
             row["volume_ratio"].append(body.volume_ratio)
             row["pressure"].append(body.gauge_pressure)
-            row["shape"].append(shape_of(world))
+            row["shape"].append(shape_of(world.positions(0)))
         runs[method, rule] = row
-    return {"switch": switch, "last": last, "points": model.vertex_count, "runs": runs}
-
-
-# --- figure 6 ---------------------------------------------------------------------------------------------------------
+        if (method, rule) == ("IMPLICIT_MESIT", "EXACT"):
+            rest = world.save().positions
+    world = put(method_world(ball_model(STIFF, subdivisions, DAMPER, drop=0.01), "EXPLICIT"), rest)
+    for frame in range(last // 10):  # whether his body is at rest with our engine, too
+        world.advance_frame(FrameInput(gauge_pressure=gas if frame == 0 else {}))
+    kept = world.diagnostics().bodies[0].volume_ratio
+    return {"switch": switch, "last": last, "points": model.vertex_count, "runs": runs, "kept": kept}
 
 
 def clock(quick=False):
@@ -239,37 +224,31 @@ def clock(quick=False):
     for count in (1, 2, 3) if quick else (1, 2, 3, 4, 5):
         model = ball_model(SPRINGS[0], count, free=True)
         points.append(model.vertex_count)
-        rates = step_rates(model, {method: options_for(method) for method in METHODS}, 10 if quick else 40)
-        for method, rate in rates.items():
+        for method, rate in step_rates(model, METHODS, False, 10 if quick else 40).items():
             found[method].append(rate)
-    ours = step_rates(model, {method: options_for(method, restored=True) for method in PAPER}, 10 if quick else 40)
-    return {"speed": {"points": points, "steps_per_second": found, "restored": ours}}
+    restored = step_rates(model, PAPER, True, 10 if quick else 40)
+    return {"speed": {"points": points, "steps_per_second": found, "restored": restored}}
 
 
-def step_rates(model, methods, frames):
+def step_rates(model, methods, restored, frames):
     """Steps per second of processor time by method; what one costs does not depend on its length."""
-    worlds, times = {}, {method: [] for method in methods}
-    for method, options in methods.items():
-        worlds[method] = World(
-            model, frame_rate=10.0 * FRAME_RATE, substeps=1, solver=method, threads=1, options=options
-        )  # fmt: skip
+    worlds = {method: method_world(model, method, 1, 10.0 * FRAME_RATE, restored=restored) for method in methods}
+    least = dict.fromkeys(methods, np.inf)
     for frame in range(frames + 5):
         for method, world in worlds.items():
             steps, began = world.diagnostics().counts.stages, time.process_time()
             world.advance_frame()
             taken = time.process_time() - began
             steps = world.diagnostics().counts.stages - steps if method == "EXPLICIT" else 1
-            times[method].append(taken / steps if frame >= 5 else np.inf)
-    return {method: 1.0 / min(each) for method, each in times.items()}
-
-
-# --- figure 7 ---------------------------------------------------------------------------------------------------------
+            if frame >= 5:
+                least[method] = min(least[method], taken / steps)
+    return {method: 1.0 / seconds for method, seconds in least.items()}
 
 
 def heap_model(subdivisions, columns, rows, layers):
     """Balls in layers above a tray that a layer just fits into side by side, so that all of them must stack."""
     points, triangles = shapes.icosphere(subdivisions, RADIUS)
-    pressure, pitch = at_rest_pressure(points, triangles, MOLES), 2.15 * RADIUS
+    pressure, pitch = MOLES / float(reference.volume(points, triangles)), 2.15 * RADIUS
     builder, rng = ModelBuilder(ambient_pressure=0.0), np.random.default_rng(7)
     for layer, column, row in np.ndindex(layers, columns, rows):
         place = np.array([column - 0.5 * (columns - 1), row - 0.5 * (rows - 1), layer + 0.6]) * pitch
@@ -288,8 +267,7 @@ def heap(quick=False):
     frames, n, mass = 30 if quick else 1500, model.vertex_count, model.vertex_mass
     runs = {}
     for method in METHODS[1:]:
-        options = options_for(method)
-        world = World(model, frame_rate=FRAME_RATE, substeps=SUBSTEPS, solver=method, threads=1, options=options)
+        world = method_world(model, method)
         row = {
             "substeps": SUBSTEPS if method in PAPER else world.steps_per_frame, "height": [], "speed": [], "shown": {},
             "contacts": 0,
@@ -315,16 +293,11 @@ def run(quick=False):
     }  # fmt: skip
 
 
-# --- the page ---------------------------------------------------------------------------------------------------------
-
-
 def values(data):
     """What stands in the text."""
     found, gas, heap = data["readings"], data["less_gas"], data["heap"]
-    speed, last = (
-        data["speed"]["steps_per_second"],
-        {method: run["speed"][-60:] for method, run in heap["runs"].items()},
-    )
+    speed = data["speed"]["steps_per_second"]
+    last = {method: run["speed"][-60:] for method, run in heap["runs"].items()}
     ratio = {reading: found["longest"][reading, "IMPLICIT_MESIT"] / found["longest"][reading, "EXPLICIT_EULER"]
              for reading in READINGS}  # fmt: skip
     rate = {method: speed[method][-1] / speed["EXPLICIT_EULER"][-1] for method in PAPER}
@@ -333,10 +306,12 @@ def values(data):
     broken = [NAMES[method] for method, run in data["stiffer"]["runs"].items() if "error" in run]
     return {
         "points": str(found["points"]), "frequency": number(found["frequency"]),
-        "bounded": number(found["bounded"], 2), "readings": readings_table(found, ratio),
+        "bounded": number(found["bounded"], 2),
         "same_step": f"{ratio['k h']:.2f}", "least": f"{min(ratio.values()):.2f}",
         "step": number(1e3 * data["stiffer"]["step"]), "broken": " and ".join(broken) or "none of the methods",
         "gas": gas_table(gas), "box_before": f"{box[gas['switch'] - 2] / exact[gas['switch'] - 2]:.2f}",
+        "ours": number(gas["runs"]["EXPLICIT", "EXACT"]["volume_ratio"][-1]), "kept": number(gas["kept"]),
+        "theirs": number(gas["runs"]["IMPLICIT_MESIT", "EXACT"]["volume_ratio"][-1]),
         "box_after": f"{box[-1] / exact[-1]:.2f}", "largest": str(data["speed"]["points"][-1]),
         "kang_rate": f"{rate['IMPLICIT_KANG']:.2f}", "mesit_rate": f"{rate['IMPLICIT_MESIT']:.2f}",
         "kang_restored": f"{restored['IMPLICIT_KANG'] / restored['EXPLICIT_EULER']:.2f}",
@@ -351,22 +326,6 @@ def values(data):
         ),
         "shown": ", ".join(str(frame) for frame in heap["runs"]["IMPLICIT_MESIT"]["shown"]),
     }  # fmt: skip
-
-
-def readings_table(found, ratio):
-    """Longest steps by reading and method."""
-
-    def told(step):
-        if step is None:
-            return "none found"
-        return f"{'≥ ' if step == found['most'] else ''}{number(1e3 * step, 2)}"
-
-    head = ["constant of eq. 12", *(f"{NAMES[method]}: step [ms]" for method in PAPER), "Mesit's step over Euler's"]
-    return table(
-        head,
-        [[reading, *(told(found["longest"][reading, method]) for method in PAPER), f"{ratio[reading]:.2f}"]
-         for reading in READINGS],
-    )  # fmt: skip
 
 
 def gas_table(found):
@@ -398,16 +357,15 @@ def draw(figures, data):
         axes.set_yticks(range(len(READINGS)), READINGS)
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
-        axes.set_xlim(0.0, 7.2)
-        axes.set_xlabel("longest step, h ω")
-        axes.set_ylabel("constant of eq. 12")
+        axes.set(xlim=(0.0, 7.2), xlabel="longest step, h ω", ylabel="constant of eq. 12")
 
     def raised(height, volume):
         frame = stiffer["frame_time"]
         for method, run in stiffer["runs"].items():
             times = frame * np.arange(1, len(run["height"]) + 1)
+            told = f"{NAMES[method]}: breaks at {times[-1]:.2f} s" if "error" in run else NAMES[method]
             for axes, key in ((height, "height"), (volume, "volume")):
-                axes.plot(times, run[key], color=COLOUR[method], label=NAMES[method])
+                axes.plot(times, run[key], color=COLOUR[method], label=told)
                 if "error" in run:
                     axes.plot(times[-1], run[key][-1], "x", color=COLOUR[method], markersize=10, markeredgewidth=2.5)
         for axes, label in ((height, "height of the middle [m]"), (volume, "V / V0")):
@@ -415,9 +373,8 @@ def draw(figures, data):
                 at = k * stiffer["frames"] * frame
                 axes.axvline(at, color="black", linewidth=0.5)
                 axes.annotate(f" k = {spring:g}", (at, 0.98), xycoords=("data", "axes fraction"), va="top", fontsize=9)
-            axes.set_xlabel("time [s]")
-            axes.set_ylabel(label)
-        label_lines(height, volume)
+            axes.set(xlabel="time [s]", ylabel=label)
+        height.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9), framealpha=1.0)
 
     def balls(picture):
         for row, (method, run) in enumerate(stiffer["runs"].items()):
@@ -448,8 +405,9 @@ def draw(figures, data):
     def rates(axes):
         for name, rate in data["speed"]["steps_per_second"].items():
             axes.loglog(data["speed"]["points"], rate, "o-", color=COLOUR[name], markersize=5, label=NAMES[name])
-        axes.set_xlabel("surface points")
-        axes.set_ylabel("steps per second")
+        axes.set(xlabel="surface points", ylabel="steps per second")
+        plain_ticks(axes.xaxis, data["speed"]["points"])
+        plain_ticks(axes.yaxis, (300, 500, 1000, 2000, 4000, 8000))
         label_lines(axes)
 
     def rest(height, speed):

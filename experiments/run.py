@@ -2,7 +2,7 @@
 
     python experiments/run.py [--quick] [--only matyka mesit ...] [--assemble] [--output FILE.md]
 
-`nox -s papers` runs it with what it needs installed. The page is a text, `experiments/page.md`; `{{mesit.readings}}`
+`nox -s papers` runs it with what it needs installed. The page is a text, `experiments/page.md`; `{{mesit.gas}}`
 stands for a number, a list or a table of a section, `{{mesit.SPRINGS}}` for a constant. A section is a module:
 `DEPENDS`, patterns of the files that its numbers depend on; `run(quick)` and `clock(quick)`, what it measures and what
 it times; `values(data)`, what stands in the text; `draw(figures, data)`. docs/papers/sections/NAME.json keeps the
@@ -15,12 +15,10 @@ import argparse
 import ast
 import hashlib
 import importlib
-import io
 import json
 import re
 import sys
 import time
-import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,19 +50,14 @@ def renew(page, name, data, seconds, quick):
         "version": version(), "machine": machine(), "seconds": round(seconds), "quick": quick, "files": depends(name),
         "values": module(name).values(data),
     }  # fmt: skip
-    path = kept_path(page, name)
+    path = page.with_suffix("") / "sections" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(section, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def kept_path(page, name):
-    """Where a section of a page is kept."""
-    return page.with_suffix("") / "sections" / f"{name}.json"
-
-
 def kept(page):
     """All sections that a page has, by name, in its order."""
-    paths = {name: kept_path(page, name) for name in SECTIONS}
+    paths = {name: page.with_suffix("") / "sections" / f"{name}.json" for name in SECTIONS}
     return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in paths.items() if path.exists()}
 
 
@@ -100,11 +93,11 @@ def made(sections):
     rows = []
     for name, section in sections.items():
         own = section["machine"]
-        told = f"{own['processor']}, {own['cores']} cores, {own['system']}; Python {own['python']}"
-        told += f", numpy {own['numpy']}, numba {own['numba']}"
-        code = [section["version"], f"`{digest(section['files'])}`"]
-        time = f"{section['seconds']} s{' (quick form)' if section['quick'] else ''}"
-        rows.append([f"`{name}`", *code, time, told, own.get("load_at_start", "unknown")])
+        told = (
+            f"{own['processor']}, {own['cores']} cores, {own['system']}; Python {own['python']}, numba {own['numba']}"
+        )
+        code, taken = f"`{digest(section['files'])}`", f"{section['seconds']} s{' (quick)' * section['quick']}"
+        rows.append([f"`{name}`", section["version"], code, taken, told, own.get("load_at_start", "unknown")])
     return table(["section", "version", "digest", "run time", "machine", "load at its end"], rows)
 
 
@@ -130,29 +123,22 @@ def digests(patterns):
         if not files:
             raise FileNotFoundError(f"no file matches {pattern}: mend DEPENDS of the section.")
         for path in files:
-            code = code_of(path).encode("utf-8")
-            found[path.relative_to(ROOT).as_posix()] = hashlib.sha256(code).hexdigest()[:8]
+            found[path.relative_to(ROOT).as_posix()] = hashlib.sha256(code_of(path).encode()).hexdigest()[:8]
     return dict(sorted(found.items()))
 
 
 def digest(files):
     """One digest of the digests of a section's files."""
-    return hashlib.sha256(json.dumps(files, sort_keys=True).encode("utf-8")).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def code_of(path):
-    """A Python file without docstrings, comments and blank lines: what changes these changes no result."""
-    source = path.read_text(encoding="utf-8")
-    lines = source.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
-    for node in ast.walk(ast.parse(source)):
+    """The statements of a Python file: what changes comments and docstrings changes no result."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
-            text = node.body[0]
-            lines[text.lineno - 1 : text.end_lineno] = [""] * (text.end_lineno - text.lineno + 1)
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
 
 
 def changed_files(name, section):

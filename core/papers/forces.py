@@ -73,8 +73,9 @@ class SoftForces:
             self._tension += damper_tension(x, v, model.edges.points, model.edge_damping)
         if self._gas_rules is not None:
             self._gas_rules.spread(x, self._volume_gradient)
-            sums[2] = 0.0
-            sums[2, self._gas_start] = self._gas_rules.volumes(x)
+            if self._gas_rules.is_other_volume:
+                sums[2] = 0.0
+                sums[2, self._gas_start] = self._gas_rules.volumes(x)
         if self._is_weighted:
             self._volume_gradient *= model.pressure_weight[:, None]
         self.gas_energy = evaluate_gas(

@@ -24,22 +24,27 @@ out of it (`rigid_motion.py`).
 
 import numpy as np
 
-from ..array_types import FloatArray
+from ..array_types import FloatArray, IntArray
 from ..bodies.flat.band import STRIP_TO_VOLUME
 from ..energy.gas import gas_law
-from ..jit import kernel
 from ..model import Model
 from ..options import MethodOptions
 from ..solvers.rigid_motion import rigid_motions
 
 
 class GasRules:
-    """Volumes and forces of the gas in the membranes of a model by the rules of `options`."""
+    """Volumes and forces of the gas in the membranes of a model by the rules of `options`.
+
+    `is_other_volume`: whether V is not the exact volume.
+    """
 
     def __init__(self, model: Model, options: MethodOptions) -> None:
         self._model = model
         self._volume_rule = options.volume
+        self.is_other_volume = options.volume != "EXACT"
         self._has_gas = model.rest_volume > 0.0
+        self._triangles = _gas_triangles(model, self._volume_rule == "CENTRE_FAN")
+        self._triangle_body = model.point_body[self._triangles[:, 0]]
         self._scale = np.zeros(model.membrane_count)
         rest = self.rule_volumes(model.rest_positions)
         np.divide(model.drawn_volume, rest, out=self._scale, where=self._has_gas)
@@ -56,13 +61,21 @@ class GasRules:
 
     def rule_volumes(self, x: FloatArray) -> FloatArray:
         """Volume of each membrane [m^3] as the rule tells it; 0 where there is no gas, shape (membrane_count,)."""
-        model, volumes = self._model, np.zeros(self._model.membrane_count)
+        model, owner = self._model, self._triangle_body
+        if not model.membrane_count:
+            return np.zeros(0)
+        start, points = model.body_point_start[: model.membrane_count], x[: model.vertex_count]
+        low, high = np.minimum.reduceat(points, start), np.maximum.reduceat(points, start)
+        volumes: FloatArray
         if self._volume_rule == "BOUNDING_BOX":
-            box_volumes(x, model.body_point_start, model.rest_volume, volumes)
-        elif self._volume_rule == "CENTRE_FAN":
-            fan_volumes(x, model.body_point_start, model.fans, model.rest_volume, model.flat.depth, volumes)
+            volumes = (high - low).prod(axis=1)
         else:
-            exact_volumes(x, model.body_point_start, model.fans, model.rest_volume, volumes)
+            is_fan = self._volume_rule == "CENTRE_FAN"
+            apex = 0.5 * (low + high) if is_fan else points[start]
+            a, b, c = (points[corner] - apex[owner] for corner in self._triangles.T)
+            parts = np.einsum("ti,ti->t", a, np.cross(b, c)) / 6.0
+            volumes = np.bincount(owner, np.abs(parts) if is_fan else parts, model.membrane_count)  # type: ignore[assignment]
+        volumes[~self._has_gas] = 0.0
         return volumes
 
     def volumes(self, x: FloatArray) -> FloatArray:
@@ -93,63 +106,11 @@ class GasRules:
         np.multiply(model.vertex_mass[:, None], part, out=gradient)
 
 
-@kernel
-def box_around(x, first, last, box):
-    """Least and greatest coordinates [m] of the points first .. last - 1 into `box`, shape (2, 3)."""
-    for axis in range(3):
-        low = high = x[first, axis]
-        for i in range(first + 1, last):
-            low, high = min(low, x[i, axis]), max(high, x[i, axis])
-        box[0, axis], box[1, axis] = low, high
-
-
-@kernel
-def box_volumes(x, body_point_start, rest_volume, volume):
-    """Volume of the box around each membrane with gas [m^3]."""
-    box = np.empty((2, 3))
-    for body in range(volume.shape[0]):
-        if rest_volume[body] > 0.0:
-            box_around(x, body_point_start[body], body_point_start[body + 1], box)
-            volume[body] = (box[1, 0] - box[0, 0]) * (box[1, 1] - box[0, 1]) * (box[1, 2] - box[0, 2])
-
-
-@kernel
-def fan_volume(x, first, last, fans, cx, cy, cz, signed, strip):
-    """Sum of the volumes of the tetrahedra from a point to each triangle of a body [m^3]; each counts at 3 vertices.
-
-    strip: leave out triangles whose corners belong to one copy of a flat body's points.
-    """
-    total = 0.0
-    for i in range(first, last):
-        for q in range(fans.vertex_start[i], fans.vertex_start[i + 1]):
-            j, k = fans.corners[q, 0], fans.corners[q, 1]
-            if strip and (i - j) % 2 == 0 and (i - k) % 2 == 0:
-                continue
-            ax, ay, az = x[j, 0] - cx, x[j, 1] - cy, x[j, 2] - cz
-            bx, by, bz = x[k, 0] - cx, x[k, 1] - cy, x[k, 2] - cz
-            part = (x[i, 0] - cx) * (ay * bz - az * by)
-            part += (x[i, 1] - cy) * (az * bx - ax * bz)
-            part += (x[i, 2] - cz) * (ax * by - ay * bx)
-            total += part if signed else abs(part)
-    return total / 18.0
-
-
-@kernel
-def fan_volumes(x, body_point_start, fans, rest_volume, depth, volume):
-    """Volume of each membrane with gas [m^3], by unsigned tetrahedra from the centre of the box around it."""
-    box = np.empty((2, 3))
-    for body in range(volume.shape[0]):
-        if rest_volume[body] > 0.0:
-            first, last = body_point_start[body], body_point_start[body + 1]
-            box_around(x, first, last, box)
-            cx, cy, cz = 0.5 * (box[0, 0] + box[1, 0]), 0.5 * (box[0, 1] + box[1, 1]), 0.5 * (box[0, 2] + box[1, 2])
-            volume[body] = fan_volume(x, first, last, fans, cx, cy, cz, False, depth[body] > 0.0)
-
-
-@kernel
-def exact_volumes(x, body_point_start, fans, rest_volume, volume):
-    """Exact volume of each membrane with gas [m^3], by signed tetrahedra from its first vertex."""
-    for body in range(volume.shape[0]):
-        if rest_volume[body] > 0.0:
-            first, last = body_point_start[body], body_point_start[body + 1]
-            volume[body] = fan_volume(x, first, last, fans, x[first, 0], x[first, 1], x[first, 2], True, False)
+def _gas_triangles(model: Model, without_caps: bool) -> IntArray:
+    """Triangles of all membranes with gas, shape (count, 3); the caps of a flat body join odd or even points."""
+    first = np.repeat(np.arange(model.vertex_count), np.diff(model.fans.vertex_start))
+    triangles: IntArray = np.column_stack([first, model.fans.corners])
+    triangles = triangles[(first[:, None] < triangles[:, 1:]).all(axis=1)]  # each is gathered at three vertices
+    side = (triangles - model.body_point_start[model.point_body[triangles]]) % 2
+    is_cap = (model.flat.depth[model.point_body[triangles[:, 0]]] > 0.0) & (side == side[:, :1]).all(axis=1)
+    return triangles[~is_cap] if without_caps else triangles

@@ -7,11 +7,9 @@ skins they need many substeps, and a step that is too long ends in `Diverged`, w
 (`stability`).
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ..array_types import BoolArray, FloatArray
+from ..array_types import FloatArray
 from ..bodies.flat.plane import Planes
 from ..bodies.rigid.motion import place_points, steps_between, turned_tensors
 from ..errors import Diverged
@@ -26,13 +24,11 @@ from ..solvers.sequential.solver import SequentialSolver
 from ..state import RigidMotion, State
 from .flight import fly
 from .forces import SoftForces
+from .particle_contacts import ParticleContacts
+from .reflection import Reflection
 from .schemes import SCHEMES
 from .simplified import add_spring_damping, kang_change, mesit_change, stiffness_at_vertices
 from .stability import stable_time
-
-if TYPE_CHECKING:
-    from .particle_contacts import ParticleContacts
-    from .reflection import Reflection
 
 #: A vertex that moves in one step by more than this share of its body's mean edge, apart from the body, has run away:
 #: no wave in a stable step does, and soon everything may touch everything, which takes a search minutes.
@@ -52,12 +48,15 @@ class ForceBasedSolver(SequentialSolver):
         self._forces = SoftForces(model, options)
         self._planes, self._circles = Planes(model), circles(model)
         self._restores_momentum = options.restore_momentum
-        self._particles = _particle_contacts(model, options) if options.detection == "FEATURE_PARTICLES" else None
-        self._reflection = _reflection(model) if options.collider_rule == "REFLECTION" else None
+        self._particles: ParticleContacts | None = None
+        self._reflection: Reflection | None = None
         self._answered = np.zeros_like(model.ignores)  # pairs of bodies that particles or reflection keep apart
-        if self._particles is not None:
-            self._answered |= _pairs_of_moving(model)
-        if self._reflection is not None:
+        if options.detection == "FEATURE_PARTICLES":
+            self._particles = ParticleContacts(model, options)
+            self._answered[: model.moving_count, : model.moving_count] = True
+            np.fill_diagonal(self._answered, False)
+        if options.collider_rule == "REFLECTION":
+            self._reflection = Reflection(model)
             self._answered |= self._reflection.pairs
         self._untouching = model.ignores | self._answered
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
@@ -170,7 +169,7 @@ class ForceBasedSolver(SequentialSolver):
         late.points.reshape(-1, 4)[place[:n], :3] = v[:n] - way
 
     def _meet_particles(
-        self, particles: "ParticleContacts", x: FloatArray, start: RigidMotion, moves: FloatArray, v: FloatArray
+        self, particles: ParticleContacts, x: FloatArray, start: RigidMotion, moves: FloatArray, v: FloatArray
     ) -> None:
         """Let contacts that particles find change a substep from x; moves and velocities of the vertices in place."""
         model, h, n, late = self.model, self.substep_time, self.model.vertex_count, self._scene.late.rigid
@@ -309,22 +308,3 @@ class ForceBasedSolver(SequentialSolver):
                     continue
             stable = stable_time(model, self._forces, self.method, gas, self._damps_neighbours)
             raise Diverged(body, "grows beyond all bounds", stable, number)
-
-
-def _particle_contacts(model: Model, options: MethodOptions) -> "ParticleContacts":
-    from .particle_contacts import ParticleContacts  # on first use: few look for contacts so
-
-    return ParticleContacts(model, options)
-
-
-def _reflection(model: Model) -> "Reflection":
-    from .reflection import Reflection  # on first use: few bounce so
-
-    return Reflection(model)
-
-
-def _pairs_of_moving(model: Model) -> BoolArray:
-    """Which pairs of bodies are two that move, shape (body_count, body_count)."""
-    moves = np.arange(model.body_count) < model.moving_count
-    pairs: BoolArray = np.outer(moves, moves) & ~np.eye(len(moves), dtype=bool)
-    return pairs

@@ -62,7 +62,7 @@ def stable_time(
     ratio = 0.5 * damping_rate(model, model.vertex_mass) / frequency
     scheme = SCHEMES.get(method)
     if scheme is not None:
-        ratio_per_angle = 0.5 * _neighbour_stiffness(model) / frequency**2 if damps_neighbours else 0.0
+        ratio_per_angle = 0.5 * neighbour_rate(model) / frequency**2 if damps_neighbours else 0.0
         longest = stable_angle(scheme, ratio, ratio_per_angle) / frequency
         if ratio > 0.0:
             undamped = stiffest_frequency(model, forces, gas, without_springs=True)
@@ -72,7 +72,7 @@ def stable_time(
     return MARGIN * SIMPLIFIED_ANGLE * stable_angle(euler, ratio) / stable_angle(euler) / frequency
 
 
-def _neighbour_stiffness(model: Model) -> float:
+def neighbour_rate(model: Model) -> float:
     """Largest damping rate that eq. 12 of Mesit 2007 has per length of the step [1/s^2]."""
 
     def product(v: FloatArray) -> FloatArray:

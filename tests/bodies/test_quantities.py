@@ -218,21 +218,6 @@ def test_a_state_of_an_earlier_version_has_no_spring_constants() -> None:
     assert world.save().keyed.values[0, column] == SPRING
 
 
-@pytest.mark.parametrize(
-    "options, sentence",
-    [
-        ({"gas_amount": -1.0}, "ball: gas amount -1 mol; give a number at least 0"),
-        ({"gas_amount": 1.0, "temperature": 0.0}, "ball: temperature 0 K; give a number above 0"),
-        ({"spring_constant": 0.0}, "ball: spring constant 0 N/m; give a number above 0"),
-        ({"spring_constant": math.nan}, "ball: spring constant nan N/m; give a number above 0"),
-        ({"point_mass": -0.1}, "ball: point mass -0.1 kg; give a number above 0"),
-    ],
-)
-def test_bad_numbers_are_named(options: dict[str, float], sentence: str) -> None:
-    with pytest.raises(ParameterError, match=sentence):
-        ModelBuilder().add_membrane("ball", *shapes.icosphere(1, 0.5), **options)
-
-
 def test_what_cannot_be_keyed_is_named() -> None:
     world = World(icosahedron(1.0), solver="RK4", threads=1)
     with pytest.raises(ParameterError, match=r"ball: stretch_modulus; what can change there is .*spring_constant"):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shapes
-from damped_bodies import MASS, MODULUS, RATIO, SIZE, Breathing, dented_ball, energy, measured_rate
+from damped_bodies import MASS, MODULUS, RATIO, Breathing, dented_ball, energy, measured_rate
 from softpressure_ext.core import FrameInput, MethodOptions, ModelBuilder, ParameterError, World
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
@@ -23,8 +23,9 @@ KINDS = ("SKIN", "LOOP", "TRUSS", "FLAT_TRUSS", "SOLID")
 DECAY = {"RK4": 1e-6, "HEUN": 1e-3, "EXPLICIT_EULER": 3e-3}
 
 
-@pytest.mark.parametrize("solver", DECAY)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "solver"), [*((kind, "RK4") for kind in KINDS), ("SKIN", "HEUN"), ("SOLID", "EXPLICIT_EULER")]
+)
 def test_an_oscillation_decays_as_the_closed_form(kind, solver):
     """x'' + 2 rate x' + w^2 x = 0 with rate = (eta / Y) w^2 / 2."""
     body = Breathing(kind)
@@ -35,7 +36,7 @@ def test_an_oscillation_decays_as_the_closed_form(kind, solver):
     assert free == pytest.approx(0.0, abs=2e-3 * body.rate)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["SKIN", "FLAT_TRUSS"])
 @pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD", "RK4_MARTIN"])
 def test_dampers_add_to_the_losses_of_a_solver(kind, solver):
     """Dashpots of explicit steps, the sweeps of XPBD and Martin's stages damp, too: what the dampers add converges.
@@ -99,43 +100,6 @@ def test_the_decay_does_not_depend_on_the_mesh(solver):
     # facets: the area of 42 vertices lacks 10 %, of 642 vertices 1 %, and vertices of 5 edges move a little otherwise
     assert rates[0] == pytest.approx(expected, rel=0.12)
     assert rates[1] == pytest.approx(expected, rel=0.015)
-
-
-@pytest.mark.parametrize("solver", ["RK4"])
-def test_bars_of_few_and_many_cells_decay_alike(solver):
-    """The first stretching of a free bar: w = pi / length sqrt(E / density), rate = (eta / E) w^2 / 2."""
-    length, width, density, eta = 1.0, 0.1, 1000.0, 40.0
-    expected = 0.5 * eta / density * (np.pi / length) ** 2
-    for cells in (1, 2):
-        builder = ModelBuilder(gravity=(0, 0, 0))
-        x, triangles = shapes.box(1.0)
-        x = x * (length, width, width)
-        builder.add_solid(
-            "bar", x, triangles, kind="TRUSS", cell_size=width / cells, density=density, modulus=MODULUS,
-            spring_damping=eta,
-        )  # fmt: skip
-        model = builder.build()
-        x, mass = model.rest_positions[:, 0], model.vertex_mass
-        shape, rate = np.sin(np.pi * x / length), np.pi / length * np.sqrt(MODULUS / density)
-        step = 2.0 * np.pi / rate / 400
-        world = World(model, frame_rate=1.0 / step, substeps=1, threads=1, solver=solver)
-        state = world.save()
-        state.positions[:, 0] += 0.01 * length * shape
-        state.positions[:, 1:] *= (1.0 - 0.25 * 0.01 * np.pi * np.cos(np.pi * x / length))[:, None]
-        world.load(state)
-        swing = np.sqrt(rate**2 - expected**2)
-        amplitudes = []
-        for frame in range(801):
-            if frame in (0, 800):
-                state = world.save()
-                e = (mass * shape * (state.positions[:, 0] - x)).sum()
-                speed = (mass * shape * state.velocities[:, 0]).sum()
-                amplitudes.append(np.hypot(e, (speed + expected * e) / swing))
-            world.advance_frame()
-        measured = np.log(amplitudes[0] / amplitudes[1]) / (800 * step)
-        # waves along the bar are slower by (nu pi r / length)^2 / 2 with r^2 = width^2 / 6, 0.1 %, and by the masses
-        # that are lumped at the ends of cells, (pi cell / length)^2 / 6 = 1.6 % and less
-        assert measured == pytest.approx(expected, rel=0.025)
 
 
 # --- what stays, and what must not grow ----------------------------------------------------------------------------
@@ -248,19 +212,6 @@ def keyed_values(model, **values):
     return changed(model, Keyed.at_start(model), {0: values}, {}, (), (), None)
 
 
-def test_constants_of_a_papers_model_can_be_equal():
-    """One constant per spring beside one stiffness per spring: the papers' k_d and k."""
-    body = Breathing("TRUSS")
-    edges = body.model.edges._replace(stiffness=np.full_like(body.model.edges.stiffness, 500.0))
-    body.model = replace(body.model, edges=edges, edge_damping=np.full_like(edges.stiffness, 2.0))
-    span, mass = edges.rest_length, body.model.vertex_mass
-    inertia = (mass[:, None] * body.model.rest_positions**2).sum()
-    body.frequency = np.sqrt(500.0 * (span**2).sum() / inertia)
-    body.rate = 0.5 * 2.0 * (span**2).sum() / inertia
-    period = 2.0 * np.pi / body.frequency
-    assert measured_rate(body, "RK4", period / 200, 2.0 * period) == pytest.approx(body.rate, rel=1e-6)
-
-
 @pytest.mark.parametrize("method", FORCE_BASED)
 def test_the_damping_between_neighbours_is_a_choice(method):
     """Mesit 2007, eq. 12, h sum k (v_j - v_i): in his methods, in every method, or in none."""
@@ -300,14 +251,7 @@ def test_the_recommended_step_holds_with_the_damping_between_neighbours():
         assert energy(world) < start
 
 
-def test_bad_values_are_refused():
-    x, triangles = shapes.icosphere(0, SIZE)
-    with pytest.raises(ParameterError, match=r"ball: spring damping -1"):
-        ModelBuilder().add_membrane("ball", x, triangles, spring_damping=-1.0)
-    with pytest.raises(ParameterError, match="cube: spring damping nan"):
-        ModelBuilder().add_solid("cube", *shapes.box(SIZE), spring_damping=np.nan)
-    with pytest.raises(ParameterError, match=r"neighbour damping SOME; give SIMPLIFIED or ALL or NONE\."):
-        MethodOptions(neighbour_damping="SOME")
+def test_engine_and_xpbd_refuse_the_damping_between_neighbours():
     for solver in ("EXPLICIT", "XPBD"):
         with pytest.raises(ParameterError, match=f"neighbour damping: ALL with the method {solver}, which has none"):
             World(Breathing("SKIN").model, solver=solver, options=MethodOptions(neighbour_damping="ALL"))

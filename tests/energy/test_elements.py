@@ -24,8 +24,6 @@ from softpressure_ext.core.team import team_of_one
 AWAY = np.array([0.03, -0.02, 0.05])
 PULL = np.array([[90.0, 10.0, -5.0], [10.0, 60.0, 20.0], [-5.0, 20.0, 120.0]])
 SLACK = Ball(0.2, 0.2, 0.0, 2e4)
-NO_POSES = np.zeros((0, 7))
-STAGE = 1e-3
 
 
 @numba.njit

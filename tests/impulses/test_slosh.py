@@ -41,11 +41,10 @@ def swing(model, state, slosh, is_free=False):
 SHAPES = {"sphere": shapes.icosphere(2, 0.1), "cube": shapes.box(0.2, 4)}
 
 
-@pytest.mark.parametrize("damping", [0.0, 0.03])
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize(("shape", "damping"), [("sphere", 0.03), ("cube", 0.0)])
 def test_a_held_vessel_never_gains_energy_of_its_swing_and_keeps_it_without_damping(shape, damping):
     """Wide swings, out of one plane, also where the surface becomes larger as it tilts."""
-    model, state, slosh = vessel(shape, 0.4, damping)
+    model, state, slosh = vessel(SHAPES[shape], 0.4, damping)
     state.surface[0] = [np.sin(1.2), 0.0, np.cos(1.2), 0.0, 3.0, 0.0]
     energies, tilts = [energy(model, state, slosh)], []
     for _ in range(960):

@@ -5,8 +5,7 @@ import pytest
 import shapes
 from flat_scene import momenta
 from softpressure_ext.core import ModelBuilder, ParameterError, World, extras
-from softpressure_ext.core.papers.circle_pairs import near_pairs
-from softpressure_ext.core.papers.circles import Circles
+from softpressure_ext.core.papers.circles import Circles, near_pairs
 
 CELLS = 4
 SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])

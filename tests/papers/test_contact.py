@@ -26,15 +26,6 @@ SUBSTEPS = {"EXPLICIT_EULER": 45, "RK4": 35, "RK4_MARTIN": 45, "IMPLICIT_KANG": 
 STEP = 1.0 / 600.0  # of the scenes with solids alone
 
 
-def solids(*bodies, floor=None, gravity=(0.0, 0.0, -GRAVITY), solver="EXPLICIT_EULER"):
-    builder = ModelBuilder(gravity=gravity)
-    for number, (mesh, options) in enumerate(bodies):
-        builder.add_rigid(f"body {number}", *mesh, **options)
-    if floor is not None:
-        builder.add_collider("floor", *shapes.grid(20.0), **floor)
-    return World(builder.build(), frame_rate=1.0 / STEP, substeps=1, threads=1, solver=solver)
-
-
 def run(world, time):
     for _ in range(round(time * world.frame_rate)):
         world.advance_frame()
@@ -43,23 +34,7 @@ def run(world, time):
 # --- solids ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("e", [0.0, 0.3, 0.8, 1.0])
-def test_a_solid_ball_bounces_with_its_bounciness(e):
-    world = solids((shapes.icosphere(2, 0.1, (0, 0, 0.5)), {"bounciness": e}), floor={"bounciness": e})
-    speeds = []
-    for _ in range(240):
-        world.advance_frame()
-        speeds.append(world.rigid_velocity(0)[0][2])
-    hit = int(np.argmax(np.diff(speeds)))
-    validated(
-        "speed of a rigid ball after an impact, with an integrator of the papers", room="papers",
-        measured=speeds[hit + 1], expected=-e * speeds[hit], unit="m/s", abs=1.01 * GRAVITY * STEP,
-        source="Newton's law of impact", reason="gravity adds g h to the approach within the step of the impact",
-    )  # fmt: skip
-    assert speeds[hit] == pytest.approx(-np.sqrt(2 * GRAVITY * 0.4), rel=0.01)  # a step later or earlier
-
-
-@pytest.mark.parametrize(("friction", "slides"), [(0.3, True), (0.57, True), (0.585, False), (0.8, False)])
+@pytest.mark.parametrize(("friction", "slides"), [(0.57, True), (0.585, False)])
 def test_a_box_slides_where_the_slope_is_steeper_than_friction(friction, slides):
     """30 degrees: tan = 0.577."""
     turn = shapes.rotation((0.0, 1.0, 0.0), np.radians(30.0))
@@ -82,43 +57,6 @@ def test_a_box_slides_where_the_slope_is_steeper_than_friction(friction, slides)
     if not slides:
         # close to the critical slope the sweeps end before the corners have agreed: it creeps by 0.13 mm/s
         assert abs(speed) < (1e-6 if friction > 0.7 else 2e-4)
-
-
-def test_a_tilted_box_lands_and_lies():
-    x, triangles = shapes.box(0.2, 1)
-    turn = shapes.rotation((1, 2, 0.3), 0.3)
-    world = solids(((x @ turn.T + (0, 0, 0.4), triangles), {"mass": 2.0, "bounciness": 0.3}), floor={"bounciness": 0.3})
-    low = []
-    for _ in range(1800):
-        world.advance_frame()
-        low.append(world.rigid_positions(0)[:, 2].min())
-    speed, spin = world.rigid_velocity(0)
-    rest = world.model.thickness.sum()
-    assert min(low) > 0.9 * rest  # nothing passes, and nothing sinks
-    heights = np.sort(world.rigid_positions(0)[:, 2])
-    np.testing.assert_allclose(heights, [rest] * 4 + [rest + 0.2] * 4, atol=1e-5)
-    assert np.abs(speed).max() < 1e-5 and np.abs(spin).max() < 1e-4
-
-
-def test_four_boxes_stay_stacked():
-    boxes = [(shapes.box(0.2, 1, (0.01 * k, 0, 0.102 + 0.202 * k)), {}) for k in range(4)]
-    world = solids(*boxes, floor={})
-    run(world, 1.0)
-    first = [rigid_scenes.centre(world, k) for k in range(4)]
-    run(world, 2.0)
-    last = [rigid_scenes.centre(world, k) for k in range(4)]
-    assert np.abs(np.subtract(last, first)).max() < 2e-3  # a hundredth of a box in two seconds
-    assert np.diff([c[2] for c in last]) == pytest.approx(0.2, abs=0.002)
-
-
-def test_two_boxes_colliding_in_flight_keep_momentum():
-    left = (shapes.box(0.2, 1, (0, 0, 0)), {"velocity": (2, 0, 0), "angular_velocity": (1, 2, 3), "mass": 0.5})
-    right = (shapes.box(0.2, 1, (0.5, 0.05, 0.03)), {"velocity": (-1, 0, 0), "mass": 2.0, "friction": 0.4})
-    world = solids(left, right, gravity=(0, 0, 0))
-    before, speed = rigid_scenes.momentum(world), world.rigid_velocity(0)[0]
-    run(world, 0.5)
-    assert np.abs(world.rigid_velocity(0)[0] - speed).max() > 0.5  # they have met
-    np.testing.assert_allclose(rigid_scenes.momentum(world), before, rtol=0, atol=1e-14)
 
 
 # --- skins -----------------------------------------------------------------------------------------------------------
@@ -159,36 +97,6 @@ def test_bounciness_acts_on_the_whole_body_as_in_explicit_steps():
     assert found["RK4", 1.0] > 0.7 > 0.25 > found["RK4", 0.5]
 
 
-def test_a_fast_ball_does_not_pass_a_single_triangle():
-    builder = ModelBuilder(gravity=(0, 0, 0))
-    add_ball(builder, SOFT, 2, (0, 0, 0.5), velocity=(0, 0, -20.0))
-    builder.add_collider("floor", np.array([(-3.0, -2, 0), (3, -2, 0), (0, 4, 0)]), np.array([(0, 1, 2)]))
-    world = World(builder.build(), frame_rate=60.0, substeps=50, threads=1, solver="RK4")
-    for _ in range(6):
-        world.advance_frame()
-        assert lowest(world) > 0.0
-    assert velocity(world)[2] > 5.0
-
-
-def test_bodies_that_start_crossed_come_apart_with_less_than_the_gas_could_give():
-    """The speed is below that of the work of the gas over the volume behind the floor, 5.4 m/s."""
-    depth, radius = 0.05, SOFT.radius
-    cap = np.pi * depth**2 * (3.0 * radius - depth) / 3.0
-    for method, substeps in (("EXPLICIT", 10), ("EXPLICIT_EULER", 45)):
-        builder = ModelBuilder()
-        add_ball(builder, SOFT, 2, (0, 0, radius - depth), damping=5.0)
-        add_ball(builder, SOFT, 2, (0.1, 0, 0.45), damping=5.0, name="other")
-        builder.add_collider("floor", *shapes.grid(4.0))
-        world = World(builder.build(), frame_rate=60.0, substeps=substeps, threads=1, solver=method)
-        assert world.crossing_triangle_count > 50
-        speeds = []
-        for _ in range(30):
-            world.advance_frame()
-            speeds.append(max(np.linalg.norm(velocity(world, 0)), np.linalg.norm(velocity(world, 1))))
-        assert len(world.save().wrong_side) == 0 and lowest(world) > 0.0
-        assert max(speeds) < np.sqrt(2.0 * SOFT.gauge_pressure * cap / SOFT.mass), method
-
-
 def test_a_moving_floor_lifts_and_drags_bodies():
     builder = ModelBuilder()
     floor, triangles = shapes.grid(2.0)
@@ -225,28 +133,6 @@ def test_a_box_hangs_from_a_pinned_ball():
         found.append(rigid_scenes.centre(world)[2])
         assert (world.positions(0)[top] == x[top] + (0, 0, 0.5)).all()
     assert found[1] == pytest.approx(found[0], abs=1e-3) and found[0] < 0.2
-
-
-def test_an_empty_bag_falls_in_on_itself_and_its_walls_stay_apart():
-    x, triangles = shapes.box(0.4, 6)
-    x = x * (1.0, 1.0, 0.15) + (0.0, 0.0, 0.04)
-    builder = ModelBuilder(ambient_pressure=0.0)
-    builder.add_membrane(
-        "bag", x, triangles, mass=0.2, stretch_modulus=50.0, self_collision=True, damping=5.0, thickness=2e-3
-    )
-    builder.add_collider("floor", *shapes.grid(4.0))
-    world = World(builder.build(), frame_rate=60.0, substeps=20, threads=1, solver="EXPLICIT_EULER")
-    inside = (np.abs(x[:, :2]) < 0.1).all(axis=1)
-    top, bottom = inside & (x[:, 2] > 0.05), inside & (x[:, 2] < 0.03)
-    own = 0
-    for _ in range(60):
-        world.advance_frame()
-        z = world.positions(0)[:, 2]
-        contact = world._solver._scene.contact
-        quads = contact.corners.points.reshape(-1, 4)[: contact.run.found[2]] >> 2
-        own = max(own, int((contact.points.body[quads] == 0).all(axis=1).sum()))
-        assert z.min() > 0.0 and z[top].min() > z[bottom].max()
-    assert own > 0 and z[top].max() < 0.02  # the roof lies on the bottom
 
 
 def test_glued_bodies_in_flight_keep_momentum():

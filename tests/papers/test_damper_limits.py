@@ -75,7 +75,7 @@ def test_a_body_breathes_up_to_the_stable_angle(method, ratio):
     assert sizes[0] < 1e-6 < sizes[1]
 
 
-@pytest.mark.parametrize("eta", [1.0, 10.0, 300.0])
+@pytest.mark.parametrize("eta", [1.0, 300.0])
 @pytest.mark.parametrize("method", FORCE_BASED)
 def test_the_step_that_is_recommended_holds_with_dampers(method, eta):
     """A dented ball under pressure that is let go loses energy, with the bodies' losses of any ratio."""

@@ -42,29 +42,6 @@ def bean(seed=3):
 # --- options -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        ({"volume": "SPHERE"}, r"scene: volume SPHERE; give EXACT or BOUNDING_BOX or CENTRE_FAN\."),
-        ({"spread": "EVEN"}, r"scene: spread EVEN; give EXACT_GRADIENT or VALENCE\."),
-        ({"detection": "NONE"}, r"scene: detection NONE; give SURFACE or FEATURE_PARTICLES\."),
-        ({"collider_rule": "BOUNCE"}, r"scene: collider rule BOUNCE; give CONTACT or REFLECTION\."),
-        ({"particles_per_vertex": 0.0}, r"scene: particles per vertex 0; give a number above 0"),
-        ({"particle_skin": 2.0}, r"scene: particle skin 2; give a number above 0 and at most 1"),
-        ({"particle_attraction": -1.0}, r"scene: particle attraction -1; give a number at least 0"),
-        ({"ramp_time": -1.0}, r"scene: ramp time -1 s; give a number at least 0\."),
-        ({"ramp_time": np.inf}, "scene: ramp time inf s"),
-        ({"stiffest_spring": 0.0}, r"scene: stiffest spring 0 N/m; give a number above 0\."),
-        ({"added_mass": -0.01}, r"scene: added mass -0\.01; give a number at least 0 and at most 0\.1\."),
-        ({"added_mass": 0.2}, r"scene: added mass 0\.2; give a number at least 0 and at most 0\.1\."),
-        ({"added_mass": np.nan}, "scene: added mass nan;"),
-    ],
-)
-def test_unknown_options_are_refused(wrong, sentence):
-    with pytest.raises(ParameterError, match=sentence):
-        MethodOptions(**wrong)
-
-
 @pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD"])
 def test_solvers_that_need_all_contacts_refuse_particles(solver):
     with pytest.raises(ParameterError, match=f"FEATURE_PARTICLES with the method {solver}.* Choose SURFACE, or one of"):

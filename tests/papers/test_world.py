@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import shapes
-from scenes import GRAVITY, Ball, add_ball, angular_momentum, ball_world, centre, momentum, nudged
+from scenes import GRAVITY, Ball, add_ball, angular_momentum, ball_world, centre, momentum
 from softpressure_ext.core import DivergenceError, FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.stability import stable_time, stiffest_frequency
@@ -89,50 +89,6 @@ def test_threads_and_saved_states_do_not_change_a_bit(method):
         assert (other.rigid_transform(0) == whole.rigid_transform(0)).all()
 
 
-#: After 8 frames: centres of the pinned and the free ball and of the box [m], volume of the free ball over rest.
-GOLDEN = {
-    "EXPLICIT_EULER": [
-        0.075027559, 0.031775052, 0.501515043, 0.611692694, 0.023365103,
-        0.429234003, 0.001738441, 0.000528085, -0.003002033, 1.017664068,
-    ],
-    "HEUN": [
-        0.074990742, 0.031709675, 0.50149238, 0.611995979, 0.023359048,
-        0.429058611, 0.001945354, 0.003582609, -0.002928797, 1.027351824,
-    ],
-    "RK4_MARTIN": [
-        0.074937061, 0.031744734, 0.501493597, 0.611637373, 0.022658169,
-        0.428006393, 0.002184088, 0.004442342, -0.002992077, 1.021883731,
-    ],
-    "RK4": [
-        0.074991717, 0.031714079, 0.501501989, 0.611756568, 0.023050733,
-        0.428255414, 0.001971604, 0.000808482, -0.002985265, 1.029923136,
-    ],
-    "IMPLICIT_KANG": [
-        0.154085341, 0.00239421, 0.496038525, 0.611357947, 0.022344851,
-        0.421753311, 0.001676592, 0.00178319, -0.002999999, 1.021871387,
-    ],
-    "IMPLICIT_MESIT": [
-        0.153220013, 0.002423664, 0.496124642, 0.6112287, 0.022160441,
-        0.42364365, 0.001569768, 0.002854797, -0.002999999, 1.021867422,
-    ],
-}  # fmt: skip
-
-
-def end_of(world):
-    """What GOLDEN holds."""
-    play(world, 8)
-    box = world.rigid_transform(0)[:3, 3]
-    return np.array([*centre(world, 0), *centre(world, 1), *box, world.diagnostics().bodies[1].volume_ratio])
-
-
-@pytest.mark.rounding
-@pytest.mark.parametrize("method", FORCE_BASED)
-def test_golden(method):
-    """No iteration of these methods stops early: no nudge, and so no rounding, reaches the digits of the table."""
-    for seed in range(3):
-        np.testing.assert_allclose(end_of(nudged(small_scene(method), seed)), GOLDEN[method], rtol=0, atol=1e-8)
-
-
 @pytest.mark.parametrize("method", ["EXPLICIT_EULER", "RK4", "RK4_MARTIN"])
 def test_divergence_names_the_body_and_a_remedy_that_works(method):
     world = ball_world(SOFT, 2, drop=0.05, substeps=10, solver=method)
@@ -199,15 +155,3 @@ def test_all_methods_are_offered_by_name():
         ball_world(SOFT, 1, solver="EULER")
     with pytest.raises(ParameterError, match="substep: 0 s; give a positive time"):
         SOLVERS["RK4"](ball_world(SOFT, 1).model, 0)
-
-
-def test_work_is_counted():
-    world = ball_world(SOFT, 1, drop=0.01, substeps=60, solver="RK4")
-    touching = 0
-    for _ in range(30):
-        world.advance_frame()
-        found = world.diagnostics()
-        assert found.candidate_count >= found.contact_count
-        touching = max(touching, found.contact_count)
-    assert found.counts.stages == 30 * 4 * 60 and found.counts.contact_searches >= 30
-    assert touching > 0

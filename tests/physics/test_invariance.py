@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import shapes
-from scenes import AMBIENT, BASKETBALL, BEACH_BALL, GRAVITY, add_ball, ball_world, centre, inflate
-from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World, threads
+from scenes import AMBIENT, BASKETBALL, GRAVITY, add_ball, ball_world, centre, inflate
+from softpressure_ext.core import ModelBuilder, ParameterError, World
 from softpressure_ext.core.solvers.explicit import solver
 from softpressure_ext.core.solvers.explicit.dissipation import LOSS_TIME
 
@@ -65,61 +65,6 @@ def test_scaled_sixteen_times(monkeypatch):
     # all powers of two, so that even the roundings are the same in flight; in the impact what damps contacts has times
     # and speeds of its own (`dissipation.py`)
     assert away[:7].max() == 0.0 and away.max() < 0.002
-
-
-def two_balls(threads, subdivisions=3):
-    """A pile of two: contacts among soft bodies and with the floor, bending, damping, pins."""
-    builder = ModelBuilder()
-    for k, ball in enumerate((BASKETBALL, BEACH_BALL)):
-        add_ball(builder, ball, subdivisions, (0.05 * k, 0.0, 0.125 + 0.33 * k), name=f"ball {k}", bend_modulus=0.01,
-                 damping=5.0, bounciness=0.8, pinned=[0, 1] if k else None)  # fmt: skip
-    builder.add_collider("floor", *shapes.grid(3.0))
-    return World(builder.build(), frame_rate=120.0, substeps=2, threads=threads, solver="EXPLICIT")
-
-
-def frames_of(world, count, first=0):
-    """Positions and velocities of all bodies on each frame, while the pins sink."""
-    result = []
-    pinned = world.model.rest_positions[: world.model.vertex_count][world.model.pinned]
-    for frame in range(first, first + count):
-        world.advance_frame(FrameInput(
-            pinned_positions={1: pinned - [0.0, 0.0, 0.001 * (frame + 1)]}, gauge_pressure={0: 55e3 + 100.0 * frame}
-        ))  # fmt: skip
-        result.append([np.concatenate([world.positions(b), world.velocities(b)]) for b in range(2)])
-    return np.array(result)
-
-
-def test_two_runs_give_the_same_bits():
-    first = frames_of(two_balls(1), 20)
-    again = two_balls(1)
-    np.testing.assert_array_equal(frames_of(again, 20), first)
-    again.reset()
-    assert again.frame == 0
-    np.testing.assert_array_equal(frames_of(again, 20), first)
-
-
-def test_one_thread_and_two_give_the_same_bits(monkeypatch):
-    monkeypatch.setattr(threads, "ALL_FROM", 0)  # also where two threads would not pay
-    np.testing.assert_array_equal(frames_of(two_balls(2, 4), 12), frames_of(two_balls(1, 4), 12))
-
-
-def test_a_saved_state_continues_with_the_same_bits():
-    """Cut on the way down, in the impact, on the way up: what a state holds is all that the future depends on."""
-    whole = two_balls(1)
-    expected = frames_of(whole, 20)
-    pressing = []
-    for cut in (2, 5, 6, 7, 8, 12):
-        begun, fresh = two_balls(1), two_balls(1)
-        frames_of(begun, cut)
-        pressing.append(begun.diagnostics().contact_count > 0)
-        state = begun.save()
-        frames_of(begun, 1, cut)  # going on must not change what was saved
-        fresh.load(state)
-        assert fresh.frame == cut
-        np.testing.assert_array_equal(frames_of(fresh, 20 - cut, cut), expected[cut:])
-    assert any(pressing)
-    whole.load(state)  # and a world that has been elsewhere
-    np.testing.assert_array_equal(frames_of(whole, 8, 12), expected[12:])
 
 
 def test_a_state_of_another_model_is_refused():

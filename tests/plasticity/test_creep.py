@@ -10,7 +10,6 @@ from validation import validated
 
 RATE = 24.0
 CREEP_TIME = 0.5
-TICK = 1.0 / 480.0
 #: Those with which a lattice of these tests is stable at 20 substeps per frame, one of each kind of arrays.
 SOLVERS = ["EXPLICIT", "XPBD", "RK4"]
 each_solver = pytest.mark.parametrize("solver", SOLVERS)
@@ -266,15 +265,6 @@ def test_a_refused_frame_leaves_rest_lengths_as_they_were():
     np.testing.assert_array_equal(world.save().positions, other.save().positions)
 
 
-@pytest.mark.parametrize(
-    "options, words",
-    [
-        ({"creep_time": -1.0}, "creep time -1 s; give a number at least 0"),
-        ({"yield_strain": np.nan}, "yield strain nan"),
-        ({"plastic_limit": -0.1}, "plastic limit -0.1"),
-        ({"stiffening": 10.0, "creep_time": 1.0}, "springs that stiffen do not flow"),
-    ],
-)
-def test_wrong_numbers_are_refused(options, words):
-    with pytest.raises(ParameterError, match=words):
-        cube_world(**options)
+def test_springs_that_stiffen_do_not_flow():
+    with pytest.raises(ParameterError, match="springs that stiffen do not flow"):
+        cube_world(stiffening=10.0, creep_time=1.0)

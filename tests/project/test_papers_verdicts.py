@@ -68,8 +68,7 @@ def test_his_method_is_nearly_as_fast_as_the_explicit_one_and_our_addition_costs
         "Mesit with its momentum": ("IMPLICIT_MESIT", True),
     }  # fmt: skip
     worlds = {
-        name: World(model, frame_rate=600.0, substeps=1, solver=method, threads=1,
-                    options=mesit.options_for(method, restored=restored))
+        name: mesit.method_world(model, method, 1, 600.0, restored=restored)
         for name, (method, restored) in worlds.items()
     }  # fmt: skip
     taken = dict.fromkeys(worlds, np.inf)
@@ -143,7 +142,7 @@ def test_his_damping_does_not_move_the_limit_of_his_integrator(rho):
 
 @pytest.mark.parametrize(("mass", "stays"), [(0.1, True), (0.05, False)])
 def test_his_sphere_stands_by_its_mass_and_not_by_its_damping(mass, stays):
-    x, triangles = uv_sphere()
+    x, triangles = shapes.uv_sphere(8, 8)
     skin, v = Skin(x, triangles, 150.0, 100.0 * 8.314462618, scaled=True), np.zeros_like(x)
     rho = 0.01 + 0.99 * 150.0 / 400.0
     with np.errstate(all="ignore"):
@@ -160,7 +159,7 @@ def test_pressure_by_springs_alone_makes_his_sphere_rounder():
     """3.1.2: gradient descent to the equilibrium of springs and pressure, even and scaled."""
     spread = {}
     for scaled in (False, True):
-        x, triangles = uv_sphere()
+        x, triangles = shapes.uv_sphere(8, 8)
         skin = Skin(x, triangles, 150.0, 100.0 * 8.314462618, scaled)
         for _ in range(6000):
             x = x + 1e-3 * skin.force(x)
@@ -170,12 +169,6 @@ def test_pressure_by_springs_alone_makes_his_sphere_rounder():
     assert spread[True] < spread[False]
     for scaled, key in ((False, "even"), (True, "scaled")):
         assert float(VALUES["martin"][key]) == pytest.approx(spread[scaled], rel=0.05)  # two digits are told
-
-
-def uv_sphere():
-    from softpressure_ext.experiments.parts import uv_sphere
-
-    return uv_sphere(8, 8, 1.0)
 
 
 @pytest.mark.parametrize(("sides", "error"), [((3.0, 2.0, 1.0), 0.0186), ((1.0, 1.0, 1.0), 0.0)])

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-from softpressure_ext.core.papers.flight import InverseMass
 
 
 def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None, self_collision=False):
@@ -86,12 +85,6 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
             edge_apex=np.array([(apexes[side] + [-1, -1])[:2] for side in sides], np.int32).reshape(-1, 2),
         ),
     )
-
-
-def mobility_of(model):
-    """Free vertices of 1 kg and no rigid bodies."""
-    nothing = np.zeros((0, 3))
-    return InverseMass(np.ones(model.vertex_count), np.zeros(0, np.int32), nothing, np.zeros(0), np.zeros((0, 3, 3)))
 
 
 def icosphere(subdivisions, radius=1.0, centre=(0.0, 0.0, 0.0)):

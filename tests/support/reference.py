@@ -174,58 +174,7 @@ def gas(x, triangles, rest_volume, amount, ambient):
 # --- contact -------------------------------------------------------------------------------------------------
 
 
-def barrier(s):
-    """b, b', b'' of b = -s^2 ln(1 - s) / 2 by its power series, continued by its parabola beyond 0.95."""
-    if s <= 0.0:
-        return 0.0, 0.0, 0.0
-    t = min(s, 0.95)
-    n = np.arange(1.0, 2000.0)
-    value = np.sum(t ** (n + 2) / (2 * n))
-    slope = np.sum((n + 2) * t ** (n + 1) / (2 * n))
-    curvature = np.sum((n + 2) * (n + 1) * t**n / (2 * n))
-    return value + slope * (s - t) + 0.5 * curvature * (s - t) ** 2, slope + curvature * (s - t), curvature
-
-
-def contact(gap, thickness, scale):
-    """Energy [J], force [N] and stiffness [N/m] of kappa r^2 b((r - gap) / r)."""
-    value, slope, curvature = barrier((thickness - gap) / thickness) if np.isfinite(gap) else (0.0, 0.0, 0.0)
-    return scale * thickness**2 * value, scale * thickness * slope, scale * curvature
-
-
-def tangent(normal):
-    """Projection onto the plane of a unit normal."""
-    return np.eye(3) - np.outer(normal, normal)
-
-
-def friction(stretch_vector, limit, spring):
-    """Energy [J], force [N], stiffness [N/m] of a spring that yields at `limit`: stored energy and work of yielding."""
-    length = np.linalg.norm(stretch_vector)
-    if spring * length <= limit:
-        return 0.5 * spring * length**2, -spring * stretch_vector, spring * np.eye(3)
-    held = limit / spring  # how far the spring itself stays stretched; the rest is slip against the full limit
-    unit = stretch_vector / length
-    energy = 0.5 * spring * held**2 + limit * (length - held)
-    return energy, -limit * unit, limit / length * (np.eye(3) - np.outer(unit, unit))
-
-
-def turning(stretch_vector, limit, spring):
-    """What the solver adds to that stiffness [N/m]: half of mu N / |s| along the stretch where the spring yields."""
-    length = np.linalg.norm(stretch_vector)
-    if spring * length <= limit:
-        return np.zeros((len(stretch_vector), len(stretch_vector)))
-    return 0.5 * limit / length**3 * np.outer(stretch_vector, stretch_vector)
-
-
 # --- inertia, losses, impacts ----------------------------------------------------------------------------------
-
-
-def inertia(x, target, mass, time):
-    """1/2 m |x - y|^2 / tau^2, its force and Hessian."""
-    hessian = np.zeros((len(x), 3, len(x), 3))
-    for i, m in enumerate(mass):
-        hessian[i, :, i] = m / time**2 * np.eye(3)
-    away = x - target
-    return 0.5 * np.sum(mass / time**2 * np.sum(away**2, axis=1)), -mass[:, None] / time**2 * away, hessian
 
 
 def inertia_tensor(x, mass):
@@ -295,93 +244,10 @@ def brake(bodies, point, normal, impulse, strength, fall, known):
     return min((speed - after) / mobility, impulse), -abs(known)  # a contact never pulls
 
 
-def cut_impulses(contacts, inverse_mass, excess, time, agreed, passes, unsettled, vertex_count):
-    """Changes of the unknowns' velocities and each contact's impulse [N s], shape (contact_count, 3).
-
-    `contacts`: (matrix from unknowns to relative motion, normal, normal force [N], coefficient, friction [N], velocity
-    of slip or 0 where it sticks); `inverse_mass` a dense matrix. To and fro over the contacts, until a pass changes no
-    impulse by more than a share `agreed` of the largest change. One of vertices alone is asked again only if those have
-    gone far enough to change its impulse by a share `unsettled` of that.
-    """
-    now, taken, largest = excess.copy(), np.zeros((len(contacts), 3)), 0.0
-    way, seen = np.zeros(vertex_count), np.zeros(len(contacts))
-    for turn in range(passes):
-        change, slight = 0.0, unsettled * agreed * largest
-        for c in range(len(contacts))[:: 1 if turn % 2 == 0 else -1]:
-            jacobian, normal, force, coefficient, friction, slip = contacts[c]
-            mobility = jacobian @ inverse_mass @ jacobian.T
-            if force <= 0.0 or not mobility.any():
-                continue
-            weights = np.abs(jacobian[0, : 3 * vertex_count : 3])
-            solid = jacobian[:, 3 * vertex_count :].any()
-            if turn > 0 and not solid and (weights @ way - seen[c]) / (normal @ mobility @ normal) <= slight:
-                continue
-            relative = jacobian @ now
-            tangential = relative - normal * (normal @ relative)
-            held = normal @ taken[c]
-            push = np.clip(held + normal @ relative / (normal @ mobility @ normal), 0.0, time * force)
-            left = time * friction - (taken[c] - held * normal)
-            if slip.any():  # what slips is not to turn round
-                tangential = slip * min(1.0 + tangential @ slip / (slip @ slip), 0.0)
-            if tangential.any():
-                left -= tangential * (tangential @ tangential) / (tangential @ mobility @ tangential)
-            left *= min(1.0, coefficient * (time * force - push) / max(np.linalg.norm(left), 1e-300))
-            drag = time * friction - left
-            step = push * normal + drag - taken[c]
-            moved = inverse_mass @ jacobian.T @ step
-            now -= moved
-            taken[c] += step
-            if not solid:
-                way += np.linalg.norm(moved[: 3 * vertex_count].reshape(-1, 3), axis=1)
-                seen[c] = weights @ way
-            change = max(change, np.linalg.norm(step))
-        largest = max(largest, change)
-        if change <= agreed * largest:
-            break
-    return now - excess, taken
-
-
-def untouched_mass(mass, points, force):
-    """Masses [kg] of one body's vertices that no contact pushes; all where they are less than a fifth of it."""
-    pushed = {int(i) for row, f in zip(points, force, strict=True) if f > 0.0 for i in row}
-    left = np.array([0.0 if i in pushed else m for i, m in enumerate(mass)])
-    return left if left.sum() >= 0.2 * mass.sum() else mass.copy()
-
-
 def momenta(x, v, mass, origin):
     """Momentum [kg m/s] and angular momentum about a point [kg m^2/s], shape (6,)."""
     turn = sum(m * np.cross(r, u) for m, r, u in zip(mass, x - origin, v, strict=True))
     return np.concatenate([mass @ v, turn])
-
-
-def contact_momenta(contacts, x, body, origin, time, moving):
-    """What contacts give to a body in a time [s], as `momenta`. `contacts`: (points, weights, bodies, force [N]).
-
-    Two bodies count a contact halfway between them; one against a collider (from `moving` on) on its own side.
-    """
-    total = np.zeros(6)
-    for points, weights, bodies, force in contacts:
-        own = np.array([bodies[0], *[bodies[1]] * 3]) == body
-        middle = 0.5 * np.abs(weights) @ x[points] if max(bodies) < moving else np.abs(weights * own) @ x[points]
-        for _, weight, owner in zip(points, weights, (bodies[0], *[bodies[1]] * 3), strict=True):
-            if owner == body:
-                impulse = time * weight * force
-                total += np.concatenate([impulse, np.cross(middle - origin, impulse)])
-    return total
-
-
-def pair_impulses(contacts, x, low, high):
-    """Net impulse [N s] on the body `low`, sum of (size times place) and sum of sizes.
-
-    `contacts`: (points, weights, normal, bodies, impulse [N s]); the place is halfway between point and triangle.
-    """
-    total, placed, size = np.zeros(3), np.zeros(3), 0.0
-    for points, weights, normal, bodies, impulse in contacts:
-        if set(bodies) == {low, high} and low != high:
-            total += impulse * normal * (1.0 if bodies[0] == low else -1.0)
-            placed += impulse * 0.5 * (x[points[0]] - weights[1:] @ x[points[1:]])
-            size += impulse
-    return total, placed, size
 
 
 # --- closed forms ----------------------------------------------------------------------------------------------

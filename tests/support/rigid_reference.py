@@ -52,27 +52,10 @@ def random_poses(rng, count, spread=1.0):
     return np.concatenate([rng.normal(0, spread, (count, 3)), np.roll(turns.as_quat(), 1, axis=1)], axis=1)
 
 
-def random_moments(rng, count):
-    """Masses [kg] and second moments [kg m^2] of bodies of some ten centimetres."""
-    turns = Rotation.random(count, random_state=int(rng.integers(1 << 30))).as_matrix()
-    mass = rng.uniform(0.3, 3.0, count)
-    spread = mass[:, None] * rng.uniform(0.03, 0.12, (count, 3)) ** 2
-    return mass, np.einsum("bij,bj,bkj->bik", turns, spread, turns)
-
-
 def moved(pose, step, share=1.0):
     """A pose after a share of a step: translation, then a rotation vector in world axes."""
     turn = Rotation.from_rotvec(share * step[1]) * Rotation.from_quat(np.roll(pose[3:], -1))
     return np.concatenate([pose[:3] + share * step[0], quaternion(turn)])
-
-
-def cloud_inertia(points, mass, pose, target, time):
-    """sum m |p - p_y|^2 / (2 tau^2) of a body's mass points, their forces' sum and torque about the centre."""
-    arms = points @ matrix(pose).T
-    away = pose[:3] + arms - target[:3] - points @ matrix(target).T
-    force = -mass / len(points) / time**2 * away
-    energy = 0.5 * mass / len(points) / time**2 * np.sum(away**2)
-    return energy, force.sum(axis=0), np.cross(arms, force).sum(axis=0)
 
 
 # --- contacts of points of rigid bodies -------------------------------------------------------------------------
@@ -92,16 +75,3 @@ def jacobian(model, arm, points, weights):
             for axis in range(3):
                 total[:, row + 1, axis] += w * np.cross(np.eye(3)[axis], r)
     return total.reshape(3, -1)
-
-
-def inverse_masses(model, turned_inverse):
-    """M^-1 over the unknowns, dense; `turned_inverse`: inverse inertia of each rigid body in world axes."""
-    n = model.vertex_count
-    total = np.zeros((model.unknown_count, 3, model.unknown_count, 3))
-    for i in range(n):
-        total[i, :, i] = 0.0 if model.pinned[i] else np.eye(3) / model.vertex_mass[i]
-    for body in range(model.rigid_count):
-        row = n + 2 * body
-        total[row, :, row] = np.eye(3) / model.rigid.mass[body]
-        total[row + 1, :, row + 1] = turned_inverse[body]
-    return total.reshape(3 * model.unknown_count, -1)

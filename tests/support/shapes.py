@@ -39,6 +39,21 @@ def icosphere(subdivisions, radius=1.0, centre=(0.0, 0.0, 0.0)):
     return radius * np.array(points) + np.asarray(centre, float), np.array(faces)
 
 
+def uv_sphere(stacks, slices, radius=1.0):
+    """Sphere of stacks and slices, two poles: positions, and outward triangles."""
+    polar, around = np.pi * np.arange(1, stacks) / stacks, 2.0 * np.pi * np.arange(slices) / slices
+    ring = np.stack([np.cos(around), np.sin(around)], axis=1)
+    rows = [np.column_stack([np.sin(p) * ring, np.full(slices, np.cos(p))]) for p in polar]
+    last, triangles = 1 + slices * len(polar), []
+    for k in range(slices):
+        right = (k + 1) % slices
+        triangles += [(0, 1 + k, 1 + right), (last, last - slices + right, last - slices + k)]
+        for row in range(len(polar) - 1):
+            a, b = 1 + row * slices + k, 1 + row * slices + right
+            triangles += [(a, a + slices, b + slices), (a, b + slices, b)]
+    return radius * np.concatenate([[(0.0, 0.0, 1.0)], *rows, [(0.0, 0.0, -1.0)]]), np.array(triangles)
+
+
 def torus(major, minor, major_count=24, minor_count=12, centre=(0.0, 0.0, 0.0)):
     """Torus about the z axis, made of rings."""
     u, v = np.meshgrid(

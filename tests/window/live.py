@@ -253,6 +253,25 @@ def slider() -> Steps:
     yield is_over
 
 
+def pressure_keys() -> Steps:
+    """Page Up inflates the active ball while it plays, Page Down takes it back."""
+    yield from begin()
+    ball, hand = bpy.data.objects[SOFT], mouse()
+    with in_view():
+        bpy.context.view_layer.objects.active = ball
+    before, size = ball.softpressure.gauge_pressure, np.ptp(shape(SOFT), axis=0).max()
+    for key, pressure in (("PAGE_UP", before * 1.1**10), ("PAGE_DOWN", before)):
+        for _ in range(10):
+            hand.click(key)
+            yield frames(1)
+        yield frames(10)
+        assert abs(ball.softpressure.gauge_pressure / pressure - 1.0) < 1e-4, f"{ball.softpressure.gauge_pressure} Pa"
+        grown = np.ptp(shape(SOFT), axis=0).max() / size
+        assert (grown > 1.01) == (key == "PAGE_UP"), f"{key}: {grown} times the size"
+    hand.click("ESC")
+    yield is_over
+
+
 def hover(hand: Mouse, path: str) -> Steps:
     """Put the mouse over the field of a property in the sidebar."""
     window, area, regions = view()
@@ -309,7 +328,8 @@ def load() -> Steps:
 
 
 CASES = {
-    case.__name__: case for case in (drag_and_throw, poke, escape, enter, shift_enter, undo, slider, close_window, load)
+    case.__name__: case
+    for case in (drag_and_throw, poke, escape, enter, shift_enter, undo, slider, pressure_keys, close_window, load)
 }
 
 

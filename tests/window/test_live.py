@@ -3,7 +3,18 @@
 import pytest
 from window_case import check_in_window, needs_window
 
-CASES = ["drag_and_throw", "poke", "escape", "enter", "shift_enter", "undo", "slider", "close_window", "load"]
+CASES = [
+    "drag_and_throw",
+    "poke",
+    "escape",
+    "enter",
+    "shift_enter",
+    "undo",
+    "slider",
+    "pressure_keys",
+    "close_window",
+    "load",
+]
 
 
 @needs_window

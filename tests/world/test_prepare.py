@@ -82,6 +82,7 @@ def test_another_process_and_package_loads_compiled_kernels_and_changes_no_setti
     assert run.stdout.splitlines()[-1:] == ["True [] []"], run.stderr
 
 
+@pytest.mark.slow  # of a method and all parts: the session `kernels`
 def test_a_cold_start_compiles_in_another_process(empty_folder: Path) -> None:
     jobs = prepare.jobs_for(["RIGID"])
     assert not prepare.is_compiled(jobs) and not prepare.is_prepared(jobs)
@@ -177,18 +178,6 @@ def test_a_method_that_refuses_a_scene_is_prepared_all_the_same(unprepared: None
     assert prepare.is_prepared(jobs)
 
 
-@pytest.mark.parametrize("job", prepare.all_jobs(), ids=lambda job: job.name)
-def test_the_scene_of_a_job_can_be_simulated(job: prepare.Job) -> None:
-    """Where it is not refused, it goes to its end: else kernels that come late would be compiled while a user waits."""
-    refused = {"FEATURE_PARTICLES"} if job.solver in ("XPBD", SOLVER) else set()
-    if job.solver == SOLVER:
-        refused |= {"BOUNDING_BOX", "CENTRE_FAN", "VALENCE", "STEP_DAMPING"}
-    try:
-        prepare.run_scene(job)
-    except SoftPressureError as error:
-        assert {job.part, job.choice} & refused, error
-
-
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="no priorities of this kind")
 def test_what_nobody_waits_for_is_compiled_at_low_priority_and_gives_way(
     empty_folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -212,18 +201,3 @@ def test_what_is_compiled_needs_no_early_start(empty_folder: Path, monkeypatch: 
     monkeypatch.setattr(prepare, "is_compiled", lambda jobs: True)
     prepare.start_early(prepare.all_jobs())
     assert prepare._early is None
-
-
-def test_the_time_left_is_of_the_right_order() -> None:
-    """The table of costs knows how many kernels there are: neither twice nor half as many."""
-    assert all(set(costs) == set(prepare.PARTS) for costs in prepare._COSTS.values())
-    assert set(prepare._COMMON) == set(prepare._COSTS)
-
-
-def test_the_box_is_closed_and_of_unit_volume() -> None:
-    from softpressure_ext.core import check_closed_surface
-    from softpressure_ext.core.topology import signed_volume
-
-    positions, triangles = part_scenes.box(3)
-    check_closed_surface("box", positions, triangles)
-    assert abs(signed_volume(positions, triangles) - 1.0) < 1e-12

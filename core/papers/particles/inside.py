@@ -79,18 +79,7 @@ def vertices_inside(x, p_first, p_last, triangles, first, last, convex, hit_coun
 
     It may exceed the room. The vertex is in slot 0, the triangle in slots 3 to 5, as in `feature_tests`.
     """
-    low_x = low_y = low_z = inf
-    high_x = high_y = high_z = -inf
-    for t in range(first, last):
-        for k in range(3):
-            i = triangles[t, k]
-            low_x, low_y, low_z = min(low_x, x[i, 0]), min(low_y, x[i, 1]), min(low_z, x[i, 2])
-            high_x, high_y, high_z = max(high_x, x[i, 0]), max(high_y, x[i, 1]), max(high_z, x[i, 2])
     for p in range(p_first, p_last):
-        if x[p, 0] < low_x or x[p, 1] < low_y or x[p, 2] < low_z:
-            continue
-        if x[p, 0] > high_x or x[p, 1] > high_y or x[p, 2] > high_z:
-            continue
         if convex:
             face, height = face_over(x, p, triangles, first, last)
             if height >= 0.0:

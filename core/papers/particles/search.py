@@ -9,11 +9,12 @@
 Contacts with colliders, and of a skin with itself, are no part of it: the paper has a ground plane only.
 """
 
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...array_types import BoolArray, FloatArray, IntArray
+from ...array_types import FloatArray, IntArray
 from ...bodies.rigid.convex import ConvexShapes, convex_shapes
 from ...bodies.rigid.motion import set_matrices
 from ...contact.narrow_phase.separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shapes
@@ -55,13 +56,13 @@ class ParticleSearch:
         self._model = model
         self.skin, self._attraction = options.particle_skin, options.particle_attraction
         self._graph = feature_graph(model)
-        self._convex = _convex_bodies(model)
         self._shapes: ConvexShapes = convex_shapes(model)
+        self._convex = np.concatenate([np.zeros(model.membrane_count, dtype=bool), self._shapes.simple])
         self._corners = np.zeros_like(self._shapes.corners)
         self._normals = np.zeros_like(self._shapes.normals)
         self._matrices = np.zeros((model.rigid_count, 3, 3))
         self._apart = _glued_pairs(model) | _ignored_pairs(model)  # pairs that do not touch
-        self.radius = _radii(model)
+        self.radius: FloatArray = 0.5 * boxes(model, model.rest_positions)[1].max(axis=1)  # of a ball its radius
         self._start = _particle_starts(model, self._graph.vertex_feature, options.particles_per_vertex)
         self.features = self.start_features()
         self._places = np.zeros((len(self.features), 3))
@@ -73,7 +74,7 @@ class ParticleSearch:
         """Where particles start: at random, the same for the same bodies."""
         skins, start = self._model.membrane_count, self._graph.body_start
         places = [np.zeros(0, np.int32)]
-        for row, (a, b) in enumerate(pairs_of(skins)):
+        for row, (a, b) in enumerate(combinations(range(skins), 2)):
             random = np.random.default_rng((SEED, a, b))
             for body, count in zip((a, b), np.diff(self._start[row]), strict=True):
                 places.append(random.integers(start[body], start[body + 1], count).astype(np.int32))
@@ -82,7 +83,8 @@ class ParticleSearch:
     def find(self, x: FloatArray, poses: FloatArray) -> int:
         """Look for hits at x [m], all points, and the rigid bodies' poses; returns their number, in `hits`."""
         before, model = self.features.copy(), self._model
-        centre, radius = bounding_spheres(model, x)
+        centre, sides = boxes(model, x)
+        radius = 0.5 * np.sqrt(np.einsum("bi,bi->b", sides, sides))  # of the sphere around the box (5.1)
         if model.rigid_count:
             set_matrices(poses, self._matrices)
             place_shapes(self._shapes, poses, self._matrices, self._corners, self._normals)
@@ -136,30 +138,13 @@ class ParticleSearch:
         return int(first), int(last)
 
 
-def pairs_of(count: int) -> list[tuple[int, int]]:
-    """Every two of so many bodies, the lower number first."""
-    return [(a, b) for a in range(count) for b in range(a + 1, count)]
-
-
-def bounding_spheres(model: Model, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Centre [m] and radius [m] of a sphere around the box around each moving body (Martin 2009, 5.1)."""
-    start = model.body_point_start[: model.moving_count]
-    points = x[: model.moving_point_count]
+def boxes(model: Model, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Centre and sides of the box around each moving body [m]."""
+    start, points = model.body_point_start[: model.moving_count], x[: model.moving_point_count]
     if len(start) == 0:
-        return np.zeros((0, 3)), np.zeros(0)
+        return np.zeros((0, 3)), np.zeros((0, 3))
     low, high = np.minimum.reduceat(points, start), np.maximum.reduceat(points, start)
-    size = high - low
-    return 0.5 * (low + high), 0.5 * np.sqrt(np.einsum("bi,bi->b", size, size))
-
-
-def _radii(model: Model) -> FloatArray:
-    """Half the longest side of the box around each moving body at rest [m]: the radius of a ball."""
-    start = model.body_point_start[: model.moving_count]
-    points = model.rest_positions[: model.moving_point_count]
-    if len(start) == 0:
-        return np.zeros(0)
-    size: FloatArray = np.maximum.reduceat(points, start) - np.minimum.reduceat(points, start)
-    return 0.5 * size.max(axis=1)
+    return 0.5 * (low + high), high - low
 
 
 def _particle_starts(model: Model, vertex_feature: IntArray, per_vertex: float) -> IntArray:
@@ -168,7 +153,7 @@ def _particle_starts(model: Model, vertex_feature: IntArray, per_vertex: float) 
     vertices = np.bincount(own, minlength=model.membrane_count)
     count = np.maximum((per_vertex * vertices).astype(np.int32), 1)
     rows, total = [], 0
-    for a, b in pairs_of(model.membrane_count):
+    for a, b in combinations(range(model.membrane_count), 2):
         rows.append((total, total + count[a], total + count[a] + count[b]))
         total += int(count[a] + count[b])
     return np.array(rows, np.int32).reshape(-1, 3)
@@ -185,24 +170,6 @@ def _ignored_pairs(model: Model) -> set[tuple[int, int]]:
     moving = model.moving_count
     a, b = np.nonzero(np.triu(model.ignores[:moving, :moving]))
     return set(zip(a.tolist(), b.tolist(), strict=True))
-
-
-def _convex_bodies(model: Model) -> BoolArray:
-    """Whether each moving body is a convex solid, however many faces it has; skins are none."""
-    found = np.zeros(model.moving_count, dtype=bool)
-    for body in range(model.membrane_count, model.moving_count):
-        start = model.surfaces.body_triangle_start
-        triangles = model.surfaces.triangles[start[body] : start[body + 1]]
-        corners = model.rest_positions[triangles]
-        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        size = np.sqrt(np.einsum("ti,ti->t", normal, normal))
-        normal = normal[size > 0.0] / size[size > 0.0, None]
-        level = np.einsum("ti,ti->t", normal, corners[size > 0.0, 0])
-        points = model.rest_positions[np.unique(triangles)]
-        height = np.einsum("ti,pi->tp", normal, points) - level[:, None]
-        # single precision of a radius
-        found[body] = height.max() < 1e-5 * np.ptp(points, axis=0).max()
-    return found
 
 
 @kernel

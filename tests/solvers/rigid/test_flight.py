@@ -58,21 +58,6 @@ def test_damping_is_exponential():
     )  # fmt: skip
 
 
-def test_the_middle_axis_turns_over_and_momentum_stays():
-    world = world_of((BOX, {"angular_velocity": (0.05, 10.0, 0.05)}), gravity=(0.0, 0.0, 0.0))
-    before, signs = angular_momentum(world), []
-    for _ in range(360):
-        run(world, 1.0 / 60.0)
-        turn = world.rigid_transform(0)[:3, :3]
-        signs.append(np.sign((turn.T @ world.rigid_velocity(0)[1])[1]))
-    # the axis of 0.2 m has the middle moment of a box; exp(4.8 t) from 0.005: first after 1.3 s, then twice as rarely
-    assert 2 <= np.count_nonzero(np.diff(signs)) <= 10
-    validated(
-        "angular momentum of a box that turns over for 6 s", room="solvers/rigid", measured=angular_momentum(world),
-        expected=before, unit="kg m²/s", abs=1e-13, source="conserved", reason="rounding",
-    )  # fmt: skip
-
-
 # --- collisions ------------------------------------------------------------------------------------------------
 
 
@@ -100,27 +85,6 @@ def test_collisions_of_boxes_keep_momenta(friction):
     )  # fmt: skip
     # friction acts on two surfaces up to a thickness (5 mm) apart: that much of exchanged impulses of some 3 N s
     np.testing.assert_allclose(angular_momentum(world), turning, rtol=0, atol=1e-12 if friction == 0.0 else 5e-3)
-
-
-@pytest.mark.parametrize("friction", [0.0, 0.5])
-def test_a_ball_against_a_box_keeps_momenta(friction):
-    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
-    ball = scenes.BASKETBALL
-    scenes.add_ball(builder, ball, 2, (0.0, 0.0, 0.0), friction=friction, velocity=(2.0, 0.0, 0.0))
-    builder.add_rigid("box", *block((0.2, 0.3, 0.2), (0.4, 0.05, 0.02)), mass=2.0, friction=friction)
-    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT")
-    before = momentum(world) + scenes.momentum(world)
-    turning = angular_momentum(world) + scenes.angular_momentum(world)
-    run(world, 0.5)
-    assert velocity(world)[0] > 0.3
-    validated(
-        "momentum of a ball and a box that collide", room="solvers/explicit",
-        measured=momentum(world) + scenes.momentum(world), expected=before, unit="kg m/s", abs=1e-12,
-        source="conserved", reason="rounding",
-    )  # fmt: skip
-    after = angular_momentum(world) + scenes.angular_momentum(world)
-    # a billionth of the trace is added to the ball's inertia; friction acts a thickness (2 mm) apart
-    np.testing.assert_allclose(after, turning, rtol=0, atol=1e-9 if friction == 0.0 else 2e-3)
 
 
 @pytest.mark.parametrize("seed", [5, 7, 13, 23, 41, 59])
@@ -207,12 +171,8 @@ def test_runs_are_equal_bit_for_bit():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"mass": 0.0}, ("crate", "mass", "above 0")), ({"mass": np.nan}, ("crate", "mass")),
-        ({"friction": -1.0}, ("crate", "friction", "at least 0")), ({"bounciness": 1.5}, ("bounciness", "1.5")),
-        ({"linear_damping": -1.0}, ("crate", "linear damping")), ({"angular_damping": np.inf}, ("angular damping",)),
         ({"velocity": (0.0, 1.0)}, ("crate", "velocity", "three")),
         ({"angular_velocity": (0.0, np.nan, 1.0)}, ("crate", "angular velocity", "finite")),
-        ({"thickness": -0.1}, ("crate", "thickness")),
     ],
 )  # fmt: skip
 def test_wrong_numbers_are_answered_with_a_sentence(options, words):

@@ -19,7 +19,6 @@ from scenes import (
     lowest,
     masses,
     momentum,
-    nudged,
     unrest,
     velocity,
 )
@@ -250,32 +249,3 @@ def test_threads_and_a_saved_state_change_no_bit(monkeypatch):
     for other in (two, again):
         np.testing.assert_array_equal(one.save().positions, other.save().positions)
         np.testing.assert_array_equal(one.save().velocities, other.save().velocities)
-
-
-#: Centre of the first ball [m], velocity of the second [m/s], volumes [m^3] after a quarter of a second.
-GOLDEN = [
-    np.array([-0.394577, -0.105195, -0.001415]),
-    np.array([0.537764, 0.203000, 0.003839]),
-    np.array([0.033596747, 0.033573483]),
-]
-
-
-def end_of(scene):
-    """What GOLDEN holds."""
-    run(scene, 6)
-    return centre(scene, 0), velocity(scene, 1), np.array([b.volume for b in scene.diagnostics().bodies])
-
-
-@pytest.mark.rounding
-def test_a_small_scene_ends_where_it_did():
-    """Within a hundredth of the error of the step, which is no less than what half of it changes.
-
-    Where two triangles are equally near, rounding says which is touched: that moves the end by up to half a millimetre
-    from processor to processor, while half the step moves it by a tenth of a metre.
-    """
-    coarse = [end_of(nudged(two_balls(), seed)) for seed in range(4)]
-    fine = end_of(two_balls(substeps=40))
-    for quantity, golden in enumerate(GOLDEN):
-        error = np.linalg.norm(fine[quantity] - coarse[0][quantity])
-        for found in coarse:
-            assert np.linalg.norm(found[quantity] - golden) < 0.01 * error
