@@ -437,7 +437,9 @@ def _begin(module: str, function: str) -> None:
     import importlib
     import sys
 
-    root = next(name for name in sys.modules if name.endswith("softpressure.state.sessions")).removesuffix(".state.sessions")
+    root = next(name for name in sys.modules if name.endswith("softpressure.state.sessions")).removesuffix(
+        ".state.sessions"
+    )
     work = getattr(importlib.import_module(f"{root}.{module}"), function)(bpy.context.scene)
     job = importlib.import_module(f"{root}.state.jobs").Job(work)
     _running.append(job)
