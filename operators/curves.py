@@ -1,4 +1,4 @@
-"""Curves of the active body in the Graph Editor: reading values, and an editor to read them in."""
+"""Curves of the active body in the Graph Editor: an editor to read them in."""
 
 from typing import Any
 
@@ -9,25 +9,6 @@ from ..softpressure.viewport import curves
 
 #: Share of the viewport that a new editor takes.
 _SHARE = 0.5
-
-
-class SOFTPRESSURE_OT_read_curves(bpy.types.Operator):
-    """Follows the mouse over the curves of a Graph Editor."""
-
-    bl_idname = "softpressure.read_curves"
-    bl_label = "Read Curves"
-    bl_description = "Read the curves of Soft Pressure at the frame under the mouse"
-    bl_options = {"INTERNAL"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Only where curves are drawn."""
-        return context.scene.softpressure.show_curves
-
-    def invoke(self, context: Context, event: bpy.types.Event) -> set[Any]:
-        """The mouse was moved; the event is left to others."""
-        curves.follow_mouse(context, event)
-        return {"PASS_THROUGH"}
 
 
 class SOFTPRESSURE_OT_open_curves(bpy.types.Operator):
@@ -64,4 +45,4 @@ class SOFTPRESSURE_OT_open_curves(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (SOFTPRESSURE_OT_read_curves, SOFTPRESSURE_OT_open_curves)
+CLASSES = (SOFTPRESSURE_OT_open_curves,)

@@ -30,8 +30,8 @@ class Curves:
 
     show_curves: _flag(
         "Show Curves",
-        "Draw what the active body measures over time in every Graph Editor, along its frames. The mouse over it reads "
-        "the values of a frame",
+        "Draw what the active body measures over time in every Graph Editor, along its frames. The playhead "
+        "reads the values of a frame",
     )
     curves: EnumProperty(
         name="Curves",

@@ -1,7 +1,6 @@
 """Curves of the active body in the Graph Editor, along its frames: drawn over it by a handler.
 
-Zoom, pan and the playhead are those of the editor. The mouse is followed by a keymap item, as a handler is told no
-events: no operator keeps running.
+Zoom, pan and the playhead are those of the editor; the playhead reads the values.
 """
 
 from typing import Any
@@ -21,10 +20,7 @@ _RULER, _BELOW, _NUMBERS, _RIGHT = 24.0, 16.0, 44.0, 18.0
 #: Size of the text for a scale of 1 [pixels].
 _TEXT = 11.0
 
-#: The region under the mouse, as a number, where it is in there [pixels], and the current frame then; None before.
-hover: tuple[int, float, int] | None = None
 _handle: Any = None
-_keymaps: list[tuple[Any, Any]] = []
 
 
 def of_body(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> list[plots.Curve]:
@@ -88,15 +84,12 @@ def _draw(context: Any, strips: list[plots.Strip], scale: float) -> None:
         zero, one = (region.view2d.view_to_region(frame, 0.0, clip=False)[0] for frame in (0.0, 1000.0))
         return zero + frames * ((one - zero) / 1000.0)
 
-    frame, is_hovered = scene.frame_current, False
-    if hover is not None and hover[::2] == (region.as_pointer(), scene.frame_current):  # else the playhead reads
-        frames = np.unique(np.concatenate([strip.curve.frames for strip in strips]))
-        frame, is_hovered = plots.nearest(frames, region.view2d.region_to_view(hover[1], 0.0)[0]), True
+    frame = scene.frame_current
     top = strips[0].top + 1.6 * line
     drawing.rectangle((0, 0), (region.width, top), (*back, 0.92))
     veil = (*back, 0.7)
     name = f"{context.object.name}, frame {frame}"
-    drawing.text((left, top - 1.15 * line), name, size, (*(bright if is_hovered else ink), 1.0))
+    drawing.text((left, top - 1.15 * line), name, size, (*ink, 1.0))
     x = float(x_of(np.array(float(frame))))
     for strip in strips:
         drawing.rectangle((0, strip.low), (right, strip.high), (*grid, 0.4))
@@ -116,8 +109,6 @@ def _draw(context: Any, strips: list[plots.Strip], scale: float) -> None:
         drawing.text((left, heading), strip.curve.label, size, (*ink, 1.0))
         width = drawing.text_size(strip.curve.label, size)[0]
         drawing.text((left + width + 0.8 * line, heading), strip.text(frame), size, (*bright, 1.0))
-    if is_hovered:
-        drawing.lines([(x, strips[-1].low, 0.0), (x, strips[0].high, 0.0)], (*bright, 0.5), scale)
 
 
 def viewport_of(screen: bpy.types.Screen) -> bpy.types.Area | None:
@@ -126,30 +117,16 @@ def viewport_of(screen: bpy.types.Screen) -> bpy.types.Area | None:
     return max(areas, key=lambda area: area.width * area.height, default=None)
 
 
-def follow_mouse(context: Any, event: Any) -> None:
-    """Remember where the mouse is, and draw its region again if that has curves."""
-    global hover
-    hover = context.region.as_pointer(), float(event.mouse_region_x), context.scene.frame_current
-    context.region.tag_redraw()
-
-
 def register() -> None:
-    """Add the handler and the keymap item."""
+    """Add the handler."""
     global _handle
     _handle = bpy.types.SpaceGraphEditor.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL")
-    keys = bpy.context.window_manager.keyconfigs.addon
-    if keys is not None:  # in background
-        keymap = keys.keymaps.new("Graph Editor", space_type="GRAPH_EDITOR")
-        _keymaps.append((keymap, keymap.keymap_items.new("softpressure.read_curves", "MOUSEMOVE", "ANY", any=True)))
 
 
 def unregister() -> None:
-    """Take them away, and the curves with them."""
-    global _handle, hover
-    while _keymaps:
-        keymap, item = _keymaps.pop()
-        keymap.keymap_items.remove(item)
+    """Take it away, and the curves with it."""
+    global _handle
     if _handle is not None:
         bpy.types.SpaceGraphEditor.draw_handler_remove(_handle, "WINDOW")
-        _handle = hover = None
+        _handle = None
     redraw()

@@ -89,11 +89,6 @@ def nice_limit(value: float) -> float:
     return next(times * power for times in _LIMITS if times * power >= value * (1.0 - 1e-9))
 
 
-def nearest(frames: IntArray, frame: float) -> int:
-    """Whichever of some ascending frames is nearest."""
-    return int(frames[np.argmin(np.abs(frames - frame))])
-
-
 def strips(curves: list[Curve], low: float, high: float, line: float) -> list[Strip]:
     """Strips from the top down between two heights [pixels]; `line`: height of a line of text.
 

@@ -16,7 +16,7 @@ from softpressure_ext.softpressure.state import sessions
 
 PANELS = [cls for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"]
 #: These ask for a file or need a window.
-_NOT_HERE = {"preset_add", "read_curves", "open_curves"}
+_NOT_HERE = {"preset_add", "open_curves"}
 #: Whose `invoke` does more than `execute` without a window.
 _INVOKED = {"delete_cache"}
 #: What a bad ending has.

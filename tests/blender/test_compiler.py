@@ -31,7 +31,8 @@ import extension
 extension.load()
 import bpy
 import softpressure_ext
-from softpressure_ext.softpressure import session, status
+from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.state import sessions
 softpressure_ext.register()
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
 
@@ -48,7 +49,7 @@ bpy.context.scene.frame_set(1)
 bpy.context.scene.frame_set(2)
 print("NOTICE", status.notices(bpy.context.scene))
 sys.meta_path.remove(missing)
-print("AGAIN", press(bpy.ops.softpressure.simulate), session.of(bpy.context.scene).cache.last_frame)
+print("AGAIN", press(bpy.ops.softpressure.simulate), sessions.of(bpy.context.scene).cache.last_frame)
 """
 
 

@@ -38,16 +38,17 @@ import softpressure_ext
 softpressure_ext.register()
 from bpy_panels import drawn
 from softpressure_ext.core import ModelBuilder, ParameterError
-from softpressure_ext.softpressure import capture, fingerprint
+from softpressure_ext.softpressure.simulation import capture
+from softpressure_ext.softpressure.state import input_digest
 ball = bpy_scene.add_ball()
 scene = bpy.context.scene
 
 def is_dated(settings, name, value):
-    kept, before = getattr(settings, name), fingerprint.of_inputs(scene)
+    kept, before = getattr(settings, name), input_digest.of_inputs(scene)
     setattr(settings, name, value)
-    now = fingerprint.of_inputs(scene)
+    now = input_digest.of_inputs(scene)
     setattr(settings, name, kept)
-    assert fingerprint.of_inputs(scene) == before
+    assert input_digest.of_inputs(scene) == before
     return now != before
 
 def built():
@@ -67,7 +68,7 @@ import shapes
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
-from softpressure_ext.softpressure import materials
+from softpressure_ext.softpressure.bodies import materials
 here = ball.softpressure.bl_rna.properties["stickiness"]
 assert (here.name, here.default, here.hard_min, here.hard_max, here.is_animatable) == ("Stickiness", 0.25, 0, 9, True)
 assert "stickiness" in drawn(SOFTPRESSURE_PT_body), drawn(SOFTPRESSURE_PT_body)

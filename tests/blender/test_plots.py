@@ -51,7 +51,6 @@ def test_a_line_has_gaps_where_frames_are_missing() -> None:
     assert ends.tolist() == [[1, 2], [5, 6], [6, 7]]
     assert strip.at(5) == 2.0 and strip.at(3) is None and strip.at(10) is None
     assert strip.text(5) == "2" and strip.text(3) == "–"
-    assert [plots.nearest(frames, at) for at in (-4.0, 3.4, 3.6, 8.1, 99.0)] == [1, 2, 5, 9, 9]
 
 
 def test_a_value_is_read_to_a_hundredth_of_the_range() -> None:

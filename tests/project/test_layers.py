@@ -1,6 +1,7 @@
 """Each layer imports only what lies below it; nothing imports itself by an absolute name."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -66,6 +67,14 @@ def test_layer_imports_only_what_lies_below_it(path: Path) -> None:
         else:
             assert target not in OUR_LAYERS | {"bl_ext", "softpressure_ext"}, f"import {target} relatively"
             assert target in allowed - OUR_LAYERS or target in sys.stdlib_module_names, (layer, target)
+
+
+def test_no_key_is_bound_and_no_process_is_run_but_those_that_the_manifest_tells_of() -> None:
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in SOURCES}
+    assert not [name for name, text in texts.items() if "keymap_items" in text]
+    running = {name for name, text in texts.items() if re.search(r"\bsubprocess\.|os\.(system|popen|spawn|exec)", text)}
+    assert running == {"core/prepare.py", "softpressure/batch/case_process.py"}
+    assert "processes" in (ROOT / "blender_manifest.toml").read_text(encoding="utf-8").split("[permissions]")[1]
 
 
 def test_root_imports_the_standard_library_alone_at_module_level() -> None:

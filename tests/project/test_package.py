@@ -65,12 +65,49 @@ def test_zip_holds_every_source_of_the_extension(package: zipfile.ZipFile) -> No
         assert package.read(name) == (ROOT / name).read_bytes(), f"{name} changed since the zip was built"
 
 
+@pytest.fixture(params=sorted(build_extension.BLENDERS))
+def for_platform(request: pytest.FixtureRequest) -> tuple[str, zipfile.ZipFile]:
+    """A Python, and the zip with it for extensions.blender.org."""
+    path = build_extension.zip_path(build_extension.current_platform(), request.param)
+    return request.param, zipfile.ZipFile(path)
+
+
+def test_a_zip_for_the_platform_holds_no_machine_code_but_unmodified_wheels_of_one_python(
+    for_platform: tuple[str, zipfile.ZipFile],
+) -> None:
+    python, package = for_platform
+    names = [name for name in package.namelist() if not name.startswith("wheels/")]
+    assert {Path(name).suffix for name in names} <= {".py", ".md", ".toml", ".html", ".txt", ""}
+    assert not [name for name in names if "compiled/" in name or name.startswith(("sample_blends/", "CHANGELOG"))]
+    wheels = build_extension.listed_wheels([build_extension.current_platform()])
+    mine = [wheel.file_name for wheel in wheels if wheel.python == python]
+    assert [name.removeprefix("wheels/") for name in package.namelist() if name.startswith("wheels/")] == mine
+    for name in mine:
+        assert package.read(f"wheels/{name}") == (build_extension.WHEELS / name).read_bytes()
+        assert name in package.read("LICENSES.txt").decode()
+    manifest = tomllib.loads(package.read("blender_manifest.toml").decode())
+    least, most = build_extension.BLENDERS[python]
+    assert (manifest["blender_version_min"], manifest.get("blender_version_max", "")) == (least, most)
+    assert manifest["copyright"] and manifest["website"] and "processes" in manifest["permissions"]["files"]
+    assert package.read("EDITION.txt").decode().startswith("Platform:")
+    assert package.filename is not None
+    build_extension.run_packager("validate", package.filename)
+
+
 def test_zip_holds_nothing_else(package: zipfile.ZipFile) -> None:
     top = {name.split("/")[0] for name in package.namelist()}
-    files = {"__init__.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md", "manual.html"}
+    files = {
+        "__init__.py",
+        "blender_manifest.toml",
+        "LICENSE",
+        "README.md",
+        "manual.html",
+        "EDITION.txt",
+        "LICENSES.txt",
+    }
     assert top == {*LAYERS, "wheels"} | files
     endings = {Path(name).suffix for name in package.namelist() if not name.startswith("wheels/")}
-    assert endings == {".py", ".md", ".toml", ".html", "", ".kernel", ".ready"}
+    assert endings == {".py", ".md", ".toml", ".html", ".txt", "", ".kernel", ".ready"}
 
 
 def test_zip_holds_kernels_of_these_sources_for_every_job(package: zipfile.ZipFile) -> None:

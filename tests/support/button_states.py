@@ -423,23 +423,25 @@ def a_job_runs() -> None:
     ball()
     bpy.ops.softpressure.simulate()
     bpy.context.scene.softpressure.frame_end = 6
-    _begin("simulate_job", "simulate")
+    _begin("simulation.simulate_job", "simulate")
 
 
 @state
 def a_bake_runs() -> None:
     ball()
     bpy.ops.softpressure.simulate()
-    _begin("bake", "bake")
+    _begin("baking.bake", "bake")
 
 
 def _begin(module: str, function: str) -> None:
     import importlib
     import sys
 
-    root = next(name for name in sys.modules if name.endswith("softpressure.session")).rpartition(".")[0]
+    root = next(name for name in sys.modules if name.endswith("softpressure.state.sessions")).removesuffix(
+        ".state.sessions"
+    )
     work = getattr(importlib.import_module(f"{root}.{module}"), function)(bpy.context.scene)
-    job = importlib.import_module(f"{root}.jobs").Job(work)
+    job = importlib.import_module(f"{root}.state.jobs").Job(work)
     _running.append(job)
     for _ in range(3):
         job.advance()

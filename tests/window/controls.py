@@ -29,7 +29,7 @@ PRESSED = (
     "baked_and_in_edit_mode", "an_empty_mesh", "a_linked_body", "a_group_that_is_gone", "at_another_frame",
 )  # fmt: skip
 #: Those open a dialog or another editor.
-ASKING = {"export", "preset_add", "read_curves", "open_curves", "delete_cache", "apply_preset"}
+ASKING = {"export", "preset_add", "open_curves", "delete_cache", "apply_preset"}
 
 
 def begin(name: str) -> steps.Steps:
