@@ -36,7 +36,7 @@ def _is_flat(obj: bpy.types.Object) -> bool:
     """Whether a soft body moves within a plane."""
     if obj.softpressure.kind != "SOFT" or obj.softpressure.body_type not in {"LOOP", "TRUSS"}:
         return False
-    from ..softpressure import flat_shape
+    from ..softpressure.scene_io import flat_shape
 
     return flat_shape.is_flat_object(obj)
 
@@ -149,14 +149,15 @@ def _draw_notes(layout: Layout, context: Context, has_problem: bool) -> None:
 
 def _draw_flat(layout: Layout, context: Context) -> None:
     """Notes on the motion of a flat body, and the operator that inflates it."""
-    from ..softpressure import bodies, flat_shape
+    from ..softpressure.bodies import setup
+    from ..softpressure.scene_io import flat_shape
 
     obj = context.object
     if flat_shape.is_out_of_gravity(context.scene, obj):
         draw_text(layout, context, "Moves within its own plane only; gravity has no part in its plane.")
     else:
         draw_text(layout, context, "Moves within its own plane only.", "INFO")
-    if bodies.can_inflate(obj):
+    if setup.can_inflate(obj):
         layout.operator("softpressure.inflate", text="Inflate to a Cushion")
 
 

@@ -140,7 +140,8 @@ def is_offered(scene: bpy.types.Scene, settings: Any, parameter: Parameter) -> b
 def draw_text(layout: Layout, context: Context, text: str, icon: str = "ERROR") -> None:
     """A sentence, wrapped to the width of the region, with an icon at its first line."""
     scale = context.preferences.system.ui_scale
-    width = max(20, int((context.region.width / scale - 60) / 6.5))
+    region = context.region.width if context.region is not None else 300  # none without a window
+    width = max(20, int((region / max(scale, 0.1) - 60) / 6.5))
     column = layout.column(align=True)
     for number, line in enumerate(textwrap.wrap(text, width)):
         column.label(text=line, icon=icon if number == 0 else "BLANK1")

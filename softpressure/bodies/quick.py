@@ -16,6 +16,7 @@ _FLOOR, _BELOW = 8.0, 0.75
 def add_floor(context: bpy.types.Context, objects: Sequence[bpy.types.Object]) -> bpy.types.Object | None:
     """A square collider below these objects; None where the scene has a collider already."""
     scene = context.scene
+    assert scene is not None
     if sessions.objects(scene, "COLLIDER"):
         return None
     corners = np.array([obj.matrix_world @ Vector(corner) for obj in objects for corner in obj.bound_box])

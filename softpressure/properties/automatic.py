@@ -39,6 +39,7 @@ def value(settings: Any, name: str) -> float | None:
 
         return thread_count(settings.solver, world.model.vertex_count)
     obj, scene = settings.id_data, bpy.context.scene
+    assert scene is not None
     if name == "simulation_vertices":
         return simulation_mesh_choice.vertex_count(scene, obj)
     if name == "cell_size":

@@ -435,11 +435,13 @@ def a_bake_runs() -> None:
 
 def _begin(module: str, function: str) -> None:
     import importlib
-    import sys
 
-    root = next(name for name in sys.modules if name.endswith("softpressure.session")).rpartition(".")[0]
-    work = getattr(importlib.import_module(f"{root}.{module}"), function)(bpy.context.scene)
-    job = importlib.import_module(f"{root}.jobs").Job(work)
+    import softpressure_ext
+
+    package = f"{softpressure_ext.__name__}.softpressure"
+    folder = {"simulate_job": "simulation", "bake": "baking"}[module]
+    work = getattr(importlib.import_module(f"{package}.{folder}.{module}"), function)(bpy.context.scene)
+    job = importlib.import_module(f"{package}.state.jobs").Job(work)
     _running.append(job)
     for _ in range(3):
         job.advance()
