@@ -24,7 +24,6 @@ PARAMETERS: tuple[Parameter, ...] = (
         precision=0,
         where=("stiffness_by", "MODULUS"),
         group="BODY",
-        short="Stiffness (N/m)",
     ),
     _elastic(
         name="bend_modulus",

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty
 
-from ..scene_io import flat_shape, simulation_mesh_choice, units
+from ..scene_io import simulation_mesh_choice, units
 from ..state import sessions
 
 #: The settings, and what each begins with where its automatic value is not known.
@@ -57,6 +57,9 @@ def _cell_size(obj: bpy.types.Object) -> float | None:
     """Of the mesh as it is drawn; read anew after a change alone."""
     if obj.type != "MESH" or obj.mode == "EDIT" or not len(obj.data.vertices):
         return None
+
+    from ..scene_io import flat_shape
+
     change, size = _cells.get(obj.session_uid, (-1, 0.0))
     if change != sessions.change_count():
         extent = np.ptp(flat_shape.rest_positions(obj), axis=0)

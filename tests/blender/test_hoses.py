@@ -132,7 +132,7 @@ def test_the_panels_show_the_hose() -> None:
     names = body_rows()
     assert {"hose_from", "hose_to", "conductance", "valve"} <= set(names)
     select(other, one)
-    names = drawn(body_panel.SOFTPRESSURE_PT_fluid)
+    names = drawn(body_panel.SOFTPRESSURE_PT_gas)
     assert {"pump_rate", "leak_diameter", "valve", "softpressure.add_hose"} <= set(names)
     assert hose.name == "Hose"
 

@@ -38,7 +38,8 @@ import softpressure_ext
 softpressure_ext.register()
 from bpy_panels import body_rows, drawn
 from softpressure_ext.core import ModelBuilder, ParameterError
-from softpressure_ext.softpressure import capture, fingerprint
+from softpressure_ext.softpressure.simulation import capture
+from softpressure_ext.softpressure.state import input_digest as fingerprint
 ball = bpy_scene.add_ball()
 scene = bpy.context.scene
 
@@ -66,7 +67,7 @@ FOLLOWS = {
 import shapes
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
-from softpressure_ext.softpressure import materials
+from softpressure_ext.softpressure.bodies import materials
 here = ball.softpressure.bl_rna.properties["stickiness"]
 assert (here.name, here.default, here.hard_min, here.hard_max, here.is_animatable) == ("Stickiness", 0.25, 0, 9, True)
 assert "stickiness" in body_rows(), body_rows()

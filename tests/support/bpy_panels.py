@@ -28,13 +28,17 @@ class Layout:
         assert name != "active", "what is dim but accepts input puzzles people: use `enabled`"
         super().__setattr__(name, value and self.inherited if name == "enabled" else value)
 
-    def column(self, **_: Any) -> "Layout":
+    def column(self, heading: str = "", **_: Any) -> "Layout":
+        if heading and self.enabled:
+            self.labels.add(heading)
         return Layout(self.drawn, self.locked, self.enabled, self.labels, self.buttons)
 
     row = box = split = column
 
     def label(self, *, text: str, icon: str = "NONE") -> None:
         self.drawn.append(text)
+        if self.enabled:
+            self.labels.add(text)
 
     def prop(self, data: Any, name: str, text: str | None = None, **_: Any) -> None:
         assert name in data.bl_rna.properties, name
@@ -77,7 +81,10 @@ class Layout:
         self.buttons.append((name, properties, self))
         return properties
 
-    def operator_menu_enum(self, name: str, _property: str, text: str | None = None, **_: Any) -> Any:
+    def operator_menu_enum(self, name: str, choice: str, text: str | None = None, **_: Any) -> Any:
+        kind = getattr(bpy.ops.softpressure, name.partition(".")[2]).get_rna_type()
+        if self.enabled:
+            self.labels |= {item.name for item in kind.properties[choice].enum_items}
         if not self.enabled:
             self.locked.append(name)
         return self.operator(name, text)
