@@ -8,7 +8,7 @@ PACKAGE = __package__
 def _parts() -> tuple[list[type], list[Any]]:
     """Classes to register, and modules that register more, in their order; nothing of it is loaded before."""
     from . import operators, panels
-    from .panels import body
+    from .panels import manual, menus
     from .softpressure import handlers
     from .softpressure.batch import command
     from .softpressure.bodies import materials
@@ -16,7 +16,7 @@ def _parts() -> tuple[list[type], list[Any]]:
     from .softpressure.viewport import curves, overlay_view
 
     classes = [*object_properties.CLASSES, *operators.CLASSES, *panels.CLASSES]
-    return classes, [object_properties, materials, body, handlers, command, curves, overlay_view]
+    return classes, [object_properties, materials, menus, manual, handlers, command, curves, overlay_view]
 
 
 def register() -> None:

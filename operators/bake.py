@@ -11,12 +11,11 @@ from ..softpressure.state import jobs, sessions
 from .job import JobOperator
 
 _TARGETS = (
-    ("SHAPE_KEYS", "Shape Keys", "A shape key per frame of soft bodies, keyframes of rigid ones; plays in any Blender"),
+    ("SHAPE_KEYS", "Shape Keys", "A shape key per frame for soft bodies, keyframes for rigid bodies"),
     (
         "RELATIVE_KEYS",
         "Relative Shape Keys",
-        "As few shape keys as keep soft bodies within the largest error, which glTF and FBX hold; keyframes of rigid "
-        "bodies",
+        "As few shape keys as the largest error allows, as glTF and FBX store them",
     ),
 )
 
@@ -26,10 +25,10 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
 
     bl_idname = "softpressure.bake"
     bl_label = "Bake"
-    bl_description = "Turn the cached frames of all bodies into data that plays without this extension"
+    bl_description = "Convert the cached frames to shape keys and keyframes, which play without this extension"
     bl_options = {"REGISTER", "UNDO"}
 
-    target: EnumProperty(name="Target", description="What the frames become", items=_TARGETS)  # type: ignore[valid-type]
+    target: EnumProperty(name="Target", description="What the frames are converted to", items=_TARGETS)  # type: ignore[valid-type]
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -69,7 +68,7 @@ class SOFTPRESSURE_OT_free_bake(bpy.types.Operator):
 
     bl_idname = "softpressure.free_bake"
     bl_label = "Free Bake"
-    bl_description = "Remove the baked shape keys and keyframes, and give the bodies back as they were"
+    bl_description = "Remove the baked shape keys and keyframes, and restore the bodies"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod

@@ -3,12 +3,21 @@
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from ..softpressure.properties.object_properties import KINDS
+from ..softpressure.properties.object_properties import BODY_TYPES, KINDS
 from ..softpressure.scene_io import instances
 from ..softpressure.scene_io.blender_types import Context
+from ..softpressure.simulation.loading import SoftPressureError
 from .reports import finish, waiting
+
+#: Types of bodies in one list: those of soft bodies, then the other kinds.
+_TYPES = (
+    *((name, label, text, icon, number) for number, (name, label, text, icon, _) in enumerate(BODY_TYPES)),
+    ("RIGID", "Rigid Body", KINDS[2][2], KINDS[2][3], len(BODY_TYPES)),
+    ("COLLIDER", "Collider", KINDS[3][2], KINDS[3][3], len(BODY_TYPES) + 1),
+)
+_SOFT = {item[0] for item in BODY_TYPES}
 
 
 def chosen(context: Context) -> list[bpy.types.Object]:
@@ -23,15 +32,34 @@ def chosen_meshes(context: Context) -> list[bpy.types.Object]:
     return [obj for obj in chosen(context) if obj.type == "MESH"]
 
 
+def add(operator: bpy.types.Operator, context: Context, kind: str, body_type: str = "") -> set[Any]:
+    """Make what is chosen bodies of a kind; reports reasons for those that are refused.
+
+    `body_type`: of soft bodies; empty for that which suits each mesh.
+    """
+    from ..softpressure.bodies import setup
+    from ..softpressure.simulation import kernels, making_meshes
+
+    with waiting(context):
+        notes, refusals = setup.add_all(context.scene, chosen(context), kind, body_type)
+    if notes and not bpy.app.background:
+        kernels.is_prepared(context.scene)  # begins while the scene is still being set up
+        if kernels.can_make_meshes() and making_meshes.missing_now(context.scene):
+            bpy.ops.softpressure.make_meshes("INVOKE_DEFAULT")
+    return finish(operator, notes, refusals)
+
+
 class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
     """Make the selected meshes take part in the simulation."""
 
     bl_idname = "softpressure.add_body"
     bl_label = "Add Body"
-    bl_description = "Make the selected meshes take part in the simulation, or take part in another way"
+    bl_description = "Make the selected meshes bodies of the simulation"
     bl_options = {"REGISTER", "UNDO"}
 
-    kind: EnumProperty(name="Kind", description="How the meshes take part", items=KINDS[1:], default="SOFT")  # type: ignore[valid-type]
+    kind: EnumProperty(
+        name="Kind", description="How the meshes take part in the simulation", items=KINDS[1:], default="SOFT"
+    )  # type: ignore[valid-type]
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -43,16 +71,73 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Add the meshes; reports reasons for those that are refused."""
-        from ..softpressure.bodies import setup
-        from ..softpressure.simulation import kernels, making_meshes
+        return add(self, context, self.kind)
 
-        with waiting(context):
-            notes, refusals = setup.add_all(context.scene, chosen(context), self.kind)
-        if notes and not bpy.app.background:
-            kernels.is_prepared(context.scene)  # begins while the scene is still being set up
-            if kernels.can_make_meshes() and making_meshes.missing_now(context.scene):
-                bpy.ops.softpressure.make_meshes("INVOKE_DEFAULT")
-        return finish(self, notes, refusals)
+
+class SOFTPRESSURE_OT_set_type(bpy.types.Operator):
+    """Make the selected meshes bodies of a type."""
+
+    bl_idname = "softpressure.set_type"
+    bl_label = "Set Body Type"
+    bl_description = "Make the selected meshes bodies of this type"
+    bl_options = {"REGISTER", "UNDO"}
+
+    type: EnumProperty(  # type: ignore[valid-type]
+        name="Type", description="What the bodies are", items=_TYPES, default="MEMBRANE"
+    )
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What the type is."""
+        return next(item[2] for item in _TYPES if item[0] == properties.type)
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs selected meshes, or Collection Instances."""
+        return bool(SOFTPRESSURE_OT_add_body.poll(context))
+
+    def execute(self, context: Context) -> set[Any]:
+        """Add or change the meshes; reports reasons for those that are refused."""
+        return add(self, context, *(("SOFT", self.type) if self.type in _SOFT else (self.type, "")))
+
+
+class SOFTPRESSURE_OT_quick_soft_body(bpy.types.Operator):
+    """Make the selected meshes soft bodies over a floor, and play."""
+
+    bl_idname = "softpressure.quick_soft_body"
+    bl_label = "Quick Soft Body"
+    bl_description = "Make the selected meshes soft bodies above a floor, and play the animation"
+    bl_options = {"REGISTER", "UNDO"}
+
+    type: EnumProperty(  # type: ignore[valid-type]
+        name="Type", description="What the bodies are", items=BODY_TYPES, default="MEMBRANE"
+    )
+    add_floor: BoolProperty(name="Floor", description="Add a floor below the bodies", default=True)  # type: ignore[valid-type]
+    play: BoolProperty(name="Play", description="Play the animation", default=True)  # type: ignore[valid-type]
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs selected meshes in Object Mode."""
+        if context.mode == "OBJECT" and chosen_meshes(context):
+            return True
+        cls.poll_message_set("Select at least one mesh object in Object Mode")
+        return False
+
+    def execute(self, context: Context) -> set[Any]:
+        """Bodies, floor, first frame, play."""
+        from ..softpressure.bodies import quick
+
+        meshes = chosen_meshes(context)
+        done = add(self, context, "SOFT", self.type if self.properties.is_property_set("type") else "")
+        soft = [obj for obj in meshes if obj.softpressure.kind == "SOFT"]
+        if not soft:
+            return done
+        if self.add_floor:
+            quick.add_floor(context, soft)
+        context.scene.frame_set(context.scene.softpressure.frame_start)
+        if self.play and not bpy.app.background and not context.screen.is_animation_playing:
+            bpy.ops.screen.animation_play()
+        return {"FINISHED"}
 
 
 class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
@@ -60,7 +145,7 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
 
     bl_idname = "softpressure.remove_body"
     bl_label = "Remove Body"
-    bl_description = "Take the selected meshes out of the simulation and give them back as they were"
+    bl_description = "Remove the selected meshes from the simulation and restore them"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -78,12 +163,51 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
         return finish(self, *setup.remove_all(chosen(context)))
 
 
+class SOFTPRESSURE_OT_calculate_mass(bpy.types.Operator):
+    """Set the mass of the selected bodies by density."""
+
+    bl_idname = "softpressure.calculate_mass"
+    bl_label = "Calculate Mass"
+    bl_description = "Set the mass of the selected bodies by the density of their material"
+    bl_options = {"REGISTER", "UNDO"}
+
+    density: FloatProperty(  # type: ignore[valid-type]
+        name="Density", description="Of jelly, lattices and rigid bodies, in kg/m³. Water has 1,000, wood 700",
+        default=1_000.0, min=1e-3, soft_max=10_000.0,
+    )  # fmt: skip
+    area_density: FloatProperty(  # type: ignore[valid-type]
+        name="Skin", description="Of inflated skins, in kg/m². Balloons have 0.07, cloth 0.3",
+        default=0.3, min=1e-6, soft_max=10.0,
+    )  # fmt: skip
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a selected body with a mass."""
+        if any(obj.softpressure.kind in {"SOFT", "RIGID"} for obj in chosen_meshes(context)):
+            return True
+        cls.poll_message_set("Select at least one soft or rigid body")
+        return False
+
+    def execute(self, context: Context) -> set[Any]:
+        """Set the mass of all that are selected."""
+        from ..softpressure.bodies import sizes
+
+        notes, refusals = [], []
+        for obj in chosen_meshes(context):
+            if obj.softpressure.kind in {"SOFT", "RIGID"}:
+                try:
+                    notes.append(sizes.weigh(obj, self.density, self.area_density))
+                except SoftPressureError as error:
+                    refusals.append(str(error))
+        return finish(self, notes, refusals)
+
+
 class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
     """Give the other selected meshes the settings of the active body."""
 
     bl_idname = "softpressure.copy_to_selected"
     bl_label = "Copy to Selected"
-    bl_description = "Make the other selected meshes what the active one is, with all its settings"
+    bl_description = "Copy the body type and all settings of the active body to the other selected meshes"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -115,7 +239,7 @@ class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
 
     bl_idname = "softpressure.inflate"
     bl_label = "Inflate"
-    bl_description = "Make the flat body a cushion: a second side, a rim between both, and gas inside"
+    bl_description = "Make the flat body a cushion: add a second side and fill it with gas"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -142,7 +266,7 @@ class SOFTPRESSURE_OT_hide_torn(bpy.types.Operator):
 
     bl_idname = "softpressure.hide_torn"
     bl_label = "Hide Torn Faces"
-    bl_description = "Cut the gaps of torn bodies visibly: a modifier hides each face from the frame at which it tears"
+    bl_description = "Add a modifier that hides each face from the frame at which it tears"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -165,7 +289,10 @@ class SOFTPRESSURE_OT_hide_torn(bpy.types.Operator):
 
 CLASSES = (
     SOFTPRESSURE_OT_add_body,
+    SOFTPRESSURE_OT_set_type,
+    SOFTPRESSURE_OT_quick_soft_body,
     SOFTPRESSURE_OT_remove_body,
+    SOFTPRESSURE_OT_calculate_mass,
     SOFTPRESSURE_OT_copy_to_selected,
     SOFTPRESSURE_OT_inflate,
     SOFTPRESSURE_OT_hide_torn,

@@ -16,7 +16,7 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
 
     bl_idname = "softpressure.check"
     bl_label = "Check"
-    bl_description = "Look for what is wrong with the bodies of the scene or would cost time, and offer what mends it"
+    bl_description = "Look for problems of the bodies in the scene, and offer fixes"
     bl_options = {"REGISTER"}
 
     @classmethod
@@ -44,7 +44,7 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
             return "Not checked"
         for flaw in checked[1] if bpy.app.background else ():
             self.report({"WARNING"}, flaw.sentence)
-        return f"{len(checked[1])} flaw{'s' if len(checked[1]) != 1 else ''} found"
+        return f"{len(checked[1])} problem{'s' if len(checked[1]) != 1 else ''} found"
 
 
 class SOFTPRESSURE_OT_fix(bpy.types.Operator):
@@ -54,8 +54,8 @@ class SOFTPRESSURE_OT_fix(bpy.types.Operator):
     bl_label = "Fix"
     bl_options = {"REGISTER", "UNDO"}
 
-    object_name: StringProperty(name="Object", description="The object to mend", options={"SKIP_SAVE"})  # type: ignore[valid-type]
-    fix: StringProperty(name="Fix", description="What mends it: FILL_HOLES, MERGE, ...", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    object_name: StringProperty(name="Object", description="Object to fix", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    fix: StringProperty(name="Fix", description="Name of the fix: FILL_HOLES, MERGE, ...", options={"SKIP_SAVE"})  # type: ignore[valid-type]
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:

@@ -21,10 +21,7 @@ class SOFTPRESSURE_OT_add_hose(bpy.types.Operator):
 
     bl_idname = "softpressure.add_hose"
     bl_label = "Add Hose"
-    bl_description = (
-        "Link the gas of the two selected bodies by a hose with a valve that can be keyed: the curve or empty that is "
-        "selected with them, or a new empty"
-    )
+    bl_description = "Link the gas of the two selected bodies by a hose: the selected curve or empty, or a new empty"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod

@@ -26,8 +26,8 @@ _HINTS = (
 _PUMPS = {"PAGE_UP": 1.1, "PAGE_DOWN": 1.0 / 1.1}
 _KEEP = [
     ("NOTHING", "Nothing", "Back to the start"),
-    ("SHAPE_KEY", "Shape Key", "Add the pose to each soft body as a shape key of value 0"),
-    ("START", "Start", "Make the pose the shape and the place of each body, from which it starts"),
+    ("SHAPE_KEY", "Shape Key", "Add the pose to each soft body as a shape key"),
+    ("START", "Start", "Make the pose the new start of each body"),
 ]
 
 
@@ -35,25 +35,22 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
     """Play without the timeline; the mouse grabs, throws and pokes bodies."""
 
     bl_idname = "softpressure.live_play"
-    bl_label = "Live"
+    bl_label = "Interactive"
     bl_description = (
-        "Play without the timeline and its cache. Drag bodies with the mouse, Ctrl Click pokes them, and settings act "
-        "at once; Page Up and Page Down change the pressure. Esc returns to the start; Enter keeps the pose as a shape "
-        "key, Shift Enter as the new start"
+        "Simulate without the timeline: drag bodies with the mouse, change settings. Esc returns to the start"
     )
     bl_options = {"UNDO"}
 
     keep: EnumProperty(  # type: ignore[valid-type]
-        name="Keep", description="What becomes of the pose after the frames of a script", items=_KEEP
+        name="Keep", description="What to do with the pose at the end", items=_KEEP
     )
     frames: IntProperty(  # type: ignore[valid-type]
-        name="Frames", description="How many frames a script plays, 30 per second", default=30, min=0
+        name="Frames", description="Number of frames that a script simulates, 30 per second", default=30, min=0
     )
 
     acts: StringProperty(  # type: ignore[valid-type]
         name="Acts",
-        description="What a script does while it plays, each with its frame: 10 grab Ball 0 0 1; 20 move 0 0 3; "
-        "30 release; 40 poke Ball 1 0 0; 50 set Ball.gauge_pressure 3000",
+        description="Acts of a script by frame, as 10 grab Ball 0 0 1; 20 move 0 0 3; 30 release; 40 poke Ball 1 0 0",
     )
 
     lets_go_on = True

@@ -37,9 +37,7 @@ class SOFTPRESSURE_OT_apply_preset(bpy.types.Operator):
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
         """What the material is, and what it sets."""
-        sets = "Sets type, mass, pressure, moduli, damping, friction and bounciness of the active body"
-        about = materials.about(properties.filepath)
-        return f"{about}.\n{sets}; pressure and moduli look right with that mass at about that size" if about else sets
+        return materials.about(properties.filepath) or "Give the active soft body this material"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -57,8 +55,10 @@ class SOFTPRESSURE_OT_apply_preset(bpy.types.Operator):
             folders = ", ".join(bpy.utils.preset_paths(materials.SUBFOLDER))
             report(self, "ERROR", f"{self.filepath}: is no preset of a material. Choose one of {folders}.")
             return {"CANCELLED"}
+        from ..softpressure.bodies import object_checks
+
         try:
-            note = materials.apply(context.object, self.filepath, _MENU)
+            note = materials.apply(context.object, self.filepath, _MENU, object_checks.can_be)
         except (TypeError, ValueError) as error:
             note = f"{Path(self.filepath).name}: {error}. Remove that preset and store it anew"
         if note:
@@ -71,9 +71,7 @@ class SOFTPRESSURE_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ig
 
     bl_idname = "softpressure.preset_add"
     bl_label = "Add Material Preset"
-    bl_description = (
-        "Keep type, mass, pressure, moduli, damping, friction and bounciness of the active body as a preset"
-    )
+    bl_description = "Save type, mass, pressure, stiffness, damping, friction and bounciness as a preset"
     preset_menu = _MENU
     preset_subdir = materials.SUBFOLDER
     preset_defines = ("settings = bpy.context.object.softpressure",)
@@ -90,10 +88,7 @@ class SOFTPRESSURE_OT_set_up_as(bpy.types.Operator):
 
     bl_idname = "softpressure.set_up_as"
     bl_label = "Set Up as in"
-    bl_description = (
-        "Method, options and quantities of one of the texts: selected meshes become soft bodies as it has them, all "
-        "soft bodies of the scene where no mesh is selected"
-    )
+    bl_description = "Set up the scene and the selected meshes, or all soft bodies, as one of the papers has them"
     bl_options = {"REGISTER", "UNDO"}
 
     text: EnumProperty(  # type: ignore[valid-type]

@@ -26,10 +26,7 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
 
     bl_idname = "softpressure.simulate"
     bl_label = "Simulate"
-    bl_description = (
-        "Simulate all frames that are missing in the cache. You can go on meanwhile, but for changing what is "
-        "simulated; Esc stops, and keeps the frames that are done"
-    )
+    bl_description = "Simulate all frames that are missing in the cache. You can go on working; Esc stops"
     bl_options = {"REGISTER"}
 
     @classmethod
@@ -64,9 +61,7 @@ class SOFTPRESSURE_OT_make_meshes(JobOperator, bpy.types.Operator):
 
     bl_idname = "softpressure.make_meshes"
     bl_label = "Make Simulation Meshes"
-    bl_description = (
-        "Make the even meshes that bodies lack, which Simulate would make. You can go on meanwhile; Esc stops"
-    )
+    bl_description = "Make the simulation meshes that are missing. You can go on working; Esc stops"
     bl_options = {"REGISTER"}
 
     @classmethod
@@ -95,7 +90,7 @@ class SOFTPRESSURE_OT_stop(bpy.types.Operator):
 
     bl_idname = "softpressure.stop"
     bl_label = "Stop"
-    bl_description = "Stop; the frames that are done stay, and Simulate goes on from there. Esc does the same"
+    bl_description = "Stop and keep the finished frames, as Esc does"
 
     def execute(self, _context: Context) -> set[Any]:
         """End the job; its operator reports the result."""
@@ -108,7 +103,7 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
 
     bl_idname = "softpressure.reset"
     bl_label = "Reset"
-    bl_description = "Empty the cache and go to the first frame, where bodies have their own shape and place"
+    bl_description = "Clear the cache and go to the first frame"
     bl_options = {"REGISTER"}
 
     @classmethod
@@ -136,10 +131,7 @@ class SOFTPRESSURE_OT_delete_cache(bpy.types.Operator):
 
     bl_idname = "softpressure.delete_cache"
     bl_label = "Delete Cache"
-    bl_description = (
-        "Remove the cached frames from memory, from disk and, when it is saved next, from the .blend; go to the first "
-        "frame. Asks first if they took long to make"
-    )
+    bl_description = "Delete the cached frames from memory and disk, and from the .blend file with the next save"
     bl_options = {"REGISTER"}
 
     @classmethod

@@ -16,10 +16,7 @@ class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
 
     bl_idname = "softpressure.sweep"
     bl_label = "Run Sweep"
-    bl_description = (
-        "Simulate the saved file with each combination of values, each in a process of its own; writes a table and a "
-        "sheet of their last frames. Cases that are finished are not run again"
-    )
+    bl_description = "Simulate the saved file with each combination of values, in separate processes"
     bl_options = {"REGISTER"}
     lets_go_on = True
     every = 0.1

@@ -1,9 +1,19 @@
 """What a person sees: the classes of all panels, in their order."""
 
-from . import bodies, body, check, controls, export, forces, presets, scene, sweep, viewport
+from . import bodies, body, controls, diagnostics, export, forces, menus, preferences, presets, scene, sweep, viewport
 
-CLASSES = tuple(
-    panel
-    for module in (controls, presets, body, forces, bodies, check, scene, viewport, export, sweep)
-    for panel in module.CLASSES
+CLASSES = (
+    *preferences.CLASSES,
+    *controls.CLASSES,  # first: it is above the others
+    *presets.CLASSES,
+    *body.CLASSES,
+    *forces.CLASSES,
+    *bodies.CLASSES,
+    *scene.CLASSES,
+    *bodies.SCENE,  # in the panel of the scene
+    *diagnostics.CLASSES,
+    *viewport.CLASSES,
+    *export.CLASSES,
+    *sweep.CLASSES,
+    *menus.CLASSES,
 )

@@ -65,7 +65,7 @@ class Bodies:
         layout.operator("softpressure.copy_to_selected", icon="PASTEDOWN")
 
 
-SIDEBAR, PHYSICS = in_both_places(bodies=Bodies)
+SIDEBAR, SCENE = in_both_places(bodies=Bodies)
 (SOFTPRESSURE_PT_bodies,) = SIDEBAR
 
-CLASSES = (SOFTPRESSURE_UL_bodies, *SIDEBAR, *PHYSICS)
+CLASSES = (SOFTPRESSURE_UL_bodies, *SIDEBAR)

@@ -25,7 +25,7 @@ def draw_controls(layout: Layout, context: Context) -> None:
         row.operator("softpressure.simulate", icon="PLAY")
     live = row.row(align=True)
     live.enabled = job is None
-    live.operator("softpressure.live_play", icon="VIEW_PAN")
+    live.operator("softpressure.live_play")
     if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         row.operator("softpressure.free_bake", icon="TRASH")
     else:

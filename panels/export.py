@@ -43,6 +43,6 @@ class Export:
             button.target = "RELATIVE_KEYS"
 
 
-SIDEBAR, PHYSICS = in_both_places(export=Export)
+SIDEBAR, SCENE = in_both_places(export=Export)
 
-CLASSES = (*SIDEBAR, *PHYSICS)
+CLASSES = (*SIDEBAR, *SCENE)

@@ -1,25 +1,10 @@
-"""Panels of external forces on the active object: field weights and goals."""
+"""Panel of external forces on the active object."""
 
 import bpy
 
 from ..softpressure.scene_io.blender_types import Layout
 from ..softpressure.scene_io.effectors import WEIGHTS
 from .layout import PartOfBody, in_both_places
-
-
-class Goal(PartOfBody):
-    """Springs that pull vertices to where the animation has them."""
-
-    bl_label = "Goal"
-
-    def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
-        """The group, and how stiff."""
-        settings = obj.softpressure
-        layout.prop_search(settings, "goal_group", obj, "vertex_groups", text="Group")
-        column = layout.column(align=True)
-        column.enabled = bool(settings.goal_group)
-        column.prop(settings, "goal_stiffness", text="Spring (N/m)")
-        column.prop(settings, "goal_damping", text="Damping (1/s)")
 
 
 class FieldWeights(PartOfBody):
@@ -37,7 +22,7 @@ class FieldWeights(PartOfBody):
                 column.prop(obj.softpressure, name, slider=True)
 
 
-SIDEBAR, PHYSICS = in_both_places(goal=Goal, fields=FieldWeights)
-SOFTPRESSURE_PT_goal, SOFTPRESSURE_PT_fields = SIDEBAR
+SIDEBAR, PHYSICS = in_both_places(fields=FieldWeights)
+(SOFTPRESSURE_PT_fields,) = SIDEBAR
 
 CLASSES = (*SIDEBAR, *PHYSICS)

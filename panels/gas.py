@@ -7,13 +7,13 @@ from ..softpressure.properties.parameter_properties import parameters
 from ..softpressure.reports import status
 from ..softpressure.scene_io import hoses, vacuum
 from ..softpressure.scene_io.blender_types import Context, Layout
-from .layout import PartOfBody, draw_setting, draw_text
+from .layout import PartOfBody, draw_group, draw_setting, draw_text
 
 
-class Fluid(PartOfBody):
+class Gas(PartOfBody):
     """What the gas of a soft body holds, the weight of what is inside, pump, leak and hoses."""
 
-    bl_label = "Gas and Liquid"
+    bl_label = "Gas"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -25,15 +25,16 @@ class Fluid(PartOfBody):
         settings, scene = obj.softpressure, bpy.context.scene
         assert scene is not None
         holds_amount, has_fill = settings.gas_hold == "AMOUNT", settings.fill_density > 0.0
+        draw_group(layout, settings, settings.body_type, "GAS")
         for parameter in parameters.groups(settings.body_type)["FLUID"]:
             row = layout.row()
             row.enabled = {"gas_exponent": holds_amount, "fill_share": has_fill}.get(parameter.name, True)
             draw_setting(row, settings, parameter)
         if text := vacuum.text(scene, obj):
             layout.label(text=text, icon="INFO")
-        layout.prop_search(settings, "pressure_group", obj, "vertex_groups", text="Press. Group")
+        layout.prop_search(settings, "pressure_group", obj, "vertex_groups")
         if settings.body_type == "MEMBRANE":
-            layout.prop_search(settings, "tie_group", obj, "vertex_groups", text="Ties")
+            layout.prop_search(settings, "tie_group", obj, "vertex_groups")
         if text := status.liquid_text(scene, obj):
             layout.label(text=text, icon="INFO")
         column = layout.column()
@@ -46,12 +47,10 @@ class Fluid(PartOfBody):
 
 
 def draw_hose(layout: Layout, context: Context) -> None:
-    """The settings of the active object, which is a hose, and why it takes no part."""
+    """The settings of the active object, which is a hose, and why it is skipped."""
     obj = context.object
     if sentence := hose_problems.problem(context.scene, obj):
         draw_text(layout, context, sentence)
     layout.use_property_split = True
-    layout.prop(obj.softpressure, "hose_from")
-    layout.prop(obj.softpressure, "hose_to")
-    layout.prop(obj.softpressure, "conductance", text="Cond. (m\u00b3/s)")
-    layout.prop(obj.softpressure, "valve")
+    for name in ("hose_from", "hose_to", "conductance", "valve"):
+        layout.prop(obj.softpressure, name)

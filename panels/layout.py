@@ -1,27 +1,45 @@
-"""Shared by all panels: their places, wrapped sentences, and the link to the manual."""
+"""Shared by all panels: their places, wrapped sentences, and rows of settings."""
 
 import textwrap
-from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ..softpressure.properties.parameter_properties import Parameter
+from ..softpressure.properties import automatic
+from ..softpressure.properties.parameter_properties import Parameter, parameters
 from ..softpressure.scene_io import hoses, instances
 from ..softpressure.scene_io.blender_types import Context, Layout
+from . import preferences
 
 CATEGORY = "Soft Pressure"
-_MANUAL = Path(__file__).resolve().parent.parent / "manual.html"
 
 Panel = Any  # a class that Blender registers
 
 
-class PartOfBody:
+class Part:
+    """Content of a panel that the preferences hide until it is asked for."""
+
+    #: The switch of the preferences that shows it.
+    switch = ""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Whether it is switched on, or in use."""
+        return preferences.shows(cls.switch) or cls.is_used(context)
+
+    @classmethod
+    def is_used(cls, _context: Context) -> bool:
+        """Whether the file uses it, so that it is shown in any case."""
+        return False
+
+
+class PartOfBody(Part):
     """Content of a panel below the body's: settings of the active object, locked while it is baked."""
 
     layout: Layout
     parent = "body"
     bl_options = {"DEFAULT_CLOSED"}
+    switch = "advanced"
     #: Kinds of bodies that have it.
     kinds: tuple[str, ...] = ("SOFT",)
 
@@ -29,7 +47,8 @@ class PartOfBody:
     def poll(cls, context: Context) -> bool:
         """Only such bodies have it."""
         obj = context.object
-        return obj is not None and obj.type == "MESH" and obj.softpressure.kind in cls.kinds
+        is_such = obj is not None and instances.can_collide(obj) and obj.softpressure.kind in cls.kinds
+        return is_such and super().poll(context)
 
     def draw(self, context: Context) -> None:
         """The settings."""
@@ -44,23 +63,29 @@ class PartOfBody:
 
 
 def in_both_places(**contents: type) -> tuple[tuple[Panel, ...], tuple[Panel, ...]]:
-    """The panels of these contents by name: in the sidebar of the 3D viewport, and in Properties > Physics.
+    """The panels of these contents by name: in the sidebar of the 3D viewport, and in Properties.
 
     A content has `bl_label`, `draw`, and if it wants `poll`, `bl_options`, `draw_presets`, which draws into the header,
-    and `parent`, the name of the panel it lies in. In Properties, where others have panels, too, all lie in the body's.
+    and `parent`, the name of the panel it lies in. In Properties those of bodies are in Physics, those of the scene in
+    Scene; as others have panels there, too, all lie in the body's or in *Simulation*, which are named after us.
     """
     sidebar: dict[str, Any] = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": CATEGORY}
-    physics: dict[str, Any] = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "physics"}
+    properties: dict[str, Any] = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW"}
     found: tuple[list[Panel], list[Panel]] = ([], [])
     for name, content in contents.items():
         parent = getattr(content, "parent", "")
         common = {"draw_header_preset": _draw_header, "section": name, "__doc__": content.__doc__}
         own: dict[str, Any] = {"bl_parent_id": f"SOFTPRESSURE_PT_{parent}"} if parent else {}
         found[0].append(type(f"SOFTPRESSURE_PT_{name}", (content, bpy.types.Panel), common | sidebar | own))
-        own = {"bl_parent_id": f"SOFTPRESSURE_PT_physics_{parent or 'body'}"}
-        if name == "body":
-            own = {"bl_label": CATEGORY, "poll": classmethod(_is_body)}
-        found[1].append(type(f"SOFTPRESSURE_PT_physics_{name}", (content, bpy.types.Panel), common | physics | own))
+        is_of_body = name == "body" or parent == "body"
+        root, context = ("body", "physics") if is_of_body else ("simulation", "scene")
+        own = {"bl_context": context, "bl_parent_id": f"SOFTPRESSURE_PT_{context}_{parent or root}"}
+        if name == root:
+            own = {"bl_context": context, "bl_label": CATEGORY}
+            own |= {"poll": classmethod(_is_body)} if is_of_body else {"bl_options": {"DEFAULT_CLOSED"}}
+        found[1].append(
+            type(f"SOFTPRESSURE_PT_{context}_{name}", (content, bpy.types.Panel), common | properties | own)
+        )
     return tuple(found[0]), tuple(found[1])
 
 
@@ -70,25 +95,53 @@ def _is_body(_cls: Panel, context: Context) -> bool:
 
 
 def _draw_header(self: Panel, context: Context) -> None:
-    """At the right of the panel's header: its presets, if it has any, and the way to its section of the manual."""
-    row = self.layout.row(align=True)
+    """At the right of the panel's header, if it has anything there."""
     if hasattr(self, "draw_presets"):
-        self.draw_presets(row, context)
-    row.operator("wm.url_open", text="", icon="HELP", emboss=False).url = f"{_MANUAL.as_uri()}#{self.section}"
+        self.draw_presets(self.layout.row(align=True), context)
 
 
 def draw_setting(layout: Layout, settings: Any, parameter: Parameter) -> None:
     """The row of a declared setting.
 
     Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale: the label names it.
+    One that may be automatic has a box for a value of one's own, and shows the number that it has else.
     """
-    layout.prop(settings, parameter.name, **({"text": parameter.short} if parameter.short else {}))
+    label = {"text": parameter.short} if parameter.short else {}
+    if parameter.name not in automatic.NAMES:
+        layout.prop(settings, parameter.name, **label)
+        return
+    row = layout.row(heading=parameter.short or parameter.label)
+    row.use_property_decorate = False
+    row.prop(settings, automatic.box_of(parameter.name), text="")
+    if automatic.is_own(settings, parameter.name):
+        row.prop(settings, parameter.name, text="")
+    else:
+        row.label(text=automatic.text(settings, parameter.name))
+
+
+def draw_group(layout: Layout, settings: Any, body: str, group: str) -> None:
+    """The rows of a group of a body's settings that count and that the scene's method reads."""
+    scene = bpy.context.scene
+    assert scene is not None
+    column = layout.column(align=True)
+    for parameter in parameters.groups(body).get(group, ()):
+        if parameters.counts(parameter, body, settings) and is_offered(scene, settings, parameter):
+            draw_setting(column, settings, parameter)
+
+
+def is_offered(scene: bpy.types.Scene, settings: Any, parameter: Parameter) -> bool:
+    """Whether the scene's method reads a setting of a body, or refuses the body for it."""
+    if parameter.name == "simulation_vertices" and settings.simulation_mesh in {"DRAWN", "CUSTOM"}:
+        return False
+    is_read = parameters.is_read_by(parameter, scene.softpressure.solver)
+    return is_read or getattr(settings, parameter.name) != parameter.default
 
 
 def draw_text(layout: Layout, context: Context, text: str, icon: str = "ERROR") -> None:
     """A sentence, wrapped to the width of the region, with an icon at its first line."""
     scale = context.preferences.system.ui_scale
-    width = max(20, int((context.region.width / scale - 60) / 6.5))
+    region = context.region.width if context.region is not None else 300  # none without a window
+    width = max(20, int((region / max(scale, 0.1) - 60) / 6.5))
     column = layout.column(align=True)
     for number, line in enumerate(textwrap.wrap(text, width)):
         column.label(text=line, icon=icon if number == 0 else "BLANK1")

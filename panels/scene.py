@@ -1,15 +1,18 @@
 """Panels of the scene: simulating and baking."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import bpy
 
 from ..softpressure.properties.parameter_properties import FORCE_BASED, SUBSTEPPING, Parameter, parameters
-from ..softpressure.reports import diagnosis, status
+from ..softpressure.reports import status
 from ..softpressure.scene_io.blender_types import Context, Layout
 from ..softpressure.state import sessions
-from .layout import draw_setting, draw_text, in_both_places
+from . import preferences
+from .controls import draw_controls
+from .layout import Part, draw_setting, draw_text, in_both_places
 
 #: What bodies of these kinds become.
 _BAKED_TO = {"SOFT": "shape keys", "RIGID": "keyframes", "BOTH": "shape keys and keyframes"}
@@ -18,8 +21,6 @@ _ONLY_WITH = {
     FORCE_BASED: "Only with a method that integrates forces: Explicit Euler to Simplified.",
     SUBSTEPPING: "Only with XPBD, or a method that integrates forces: Explicit Euler to Simplified.",
 }
-#: Islands that *Diagnostics* shows, and reasons and pairs of each, at most.
-_MOST_ISLANDS, _MOST_LINES = 8, 4
 
 
 class Simulation:
@@ -29,10 +30,12 @@ class Simulation:
     bl_label = "Simulation"
 
     def draw(self, context: Context) -> None:
-        """Range, steps, notices."""
+        """Range, steps, notices; in Properties the controls above, which the tab has at its top."""
         layout = self.layout
         scene = context.scene
         settings = scene.softpressure
+        if getattr(self, "bl_space_type", "") == "PROPERTIES":
+            draw_controls(layout, context)
         column = layout.column()
         column.use_property_split = True
         column.prop(settings, "use_scene_range")
@@ -44,6 +47,8 @@ class Simulation:
         substeps = parameters.named("substeps")
         if parameters.counts_in_scene(substeps, settings):
             draw_setting(column, settings, substeps)
+        if preferences.shows("advanced") or settings.threads:
+            draw_setting(column, settings, parameters.named("threads"))
         for sentence in status.pace_texts(scene):
             draw_text(layout, context, sentence, "TIME")
         for sentence in status.notices(scene, context.object):
@@ -86,36 +91,6 @@ class Cache:
         layout.operator("softpressure.delete_cache", icon="TRASH")
 
 
-class Diagnostics:
-    """What the steps of the current frame tell of each island of bodies."""
-
-    layout: Layout
-    bl_label = "Diagnostics"
-    parent = "simulation"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        """Objects, reasons, figures and pairs in contact of each island."""
-        layout = self.layout
-        found = diagnosis.islands(context.scene)
-        if not found:
-            draw_text(layout, context, diagnosis.why_empty(context.scene), "INFO")
-        for island in found[:_MOST_ISLANDS]:
-            box = layout.box()
-            draw_text(box, context, island.title, "INFO" if island.reasons else "CHECKMARK")
-            for sentences, what in (
-                (island.reasons, "reasons"),
-                (island.figures, "figures"),
-                (island.pairs, "pairs in contact"),
-            ):
-                for sentence in sentences[:_MOST_LINES]:
-                    draw_text(box, context, sentence, "BLANK1")
-                if len(sentences) > _MOST_LINES:
-                    draw_text(box, context, f"{len(sentences) - _MOST_LINES} more {what}.", "BLANK1")
-        if len(found) > _MOST_ISLANDS:
-            draw_text(layout, context, f"{len(found) - _MOST_ISLANDS} more islands.", "INFO")
-
-
 class Fluids:
     """Air and liquid around all bodies."""
 
@@ -131,33 +106,20 @@ class Fluids:
             draw_setting(self.layout, context.scene.softpressure, parameter)
 
 
-class Advanced:
-    """What few scenes need to change."""
-
-    layout: Layout
-    bl_label = "Advanced"
-    parent = "simulation"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        """Air and threads."""
-        layout = self.layout
-        settings = context.scene.softpressure
-        layout.use_property_split = True
-        for parameter in parameters.groups(parameters.SCENE)["ADVANCED"]:
-            if parameter.name == "threads":
-                layout.prop(settings, "threads", text="Threads" if settings.threads else "Threads (all)")
-            else:
-                draw_setting(layout, settings, parameter)
-
-
-class Method:
+class Method(Part):
     """Which solver is used, and what else the papers do in another way."""
 
     layout: Layout
     bl_label = "Method"
-    parent = "advanced"
+    parent = "simulation"
     bl_options = {"DEFAULT_CLOSED"}
+    switch = "research"
+
+    @classmethod
+    def is_used(cls, context: Context) -> bool:
+        """Whether the scene has another method than the engine, or a choice of the papers."""
+        settings = context.scene.softpressure
+        return any(_is_set(settings, each) for each in parameters.groups(parameters.SCENE)["METHOD"])
 
     def draw(self, context: Context) -> None:
         """The method, and what else the papers choose."""
@@ -174,6 +136,16 @@ class Method:
                 draw_text(layout, context, sentence, icon)
             if is_refused:
                 draw_text(layout, context, _ONLY_WITH[parameter.solvers])
+
+
+def _is_set(settings: Any, parameter: Parameter) -> bool:
+    """Whether a setting has another value than its default, which Blender keeps with single precision."""
+    value = getattr(settings, parameter.name)
+    return (
+        not math.isclose(value, parameter.default, rel_tol=1e-6)
+        if isinstance(value, float)
+        else value != parameter.default
+    )
 
 
 def _is_refused(parameter: Parameter, settings: Any) -> bool:
@@ -195,7 +167,7 @@ def _notes(scene: bpy.types.Scene, name: str) -> Iterator[tuple[str, str]]:
     if name == "solver" and parameters.counts_in_scene(parameters.named("substeps"), settings):
         yield "Needs many more substeps.", "INFO"
     if name == "volume_rule" and settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:
-        yield "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO"
+        yield "Made for a vacuum: set Air Pressure (panel Air and Liquid) to 0, or bodies tremble.", "INFO"
 
 
 class Bake:
@@ -217,23 +189,19 @@ class Bake:
             draw_text(layout, context, f"Bake makes {made} of {status.cache_text(scene)}, {size} MB", "INFO")
 
 
-SIDEBAR, PHYSICS = in_both_places(
+SIDEBAR, SCENE = in_both_places(
     simulation=Simulation,
     cache=Cache,
-    diagnostics=Diagnostics,
     fluids=Fluids,
-    advanced=Advanced,
     method=Method,
     bake=Bake,
 )
 (
     SOFTPRESSURE_PT_simulation,
     SOFTPRESSURE_PT_cache,
-    SOFTPRESSURE_PT_diagnostics,
     SOFTPRESSURE_PT_fluids,
-    SOFTPRESSURE_PT_advanced,
     SOFTPRESSURE_PT_method,
     SOFTPRESSURE_PT_bake,
 ) = SIDEBAR
 
-CLASSES = (*SIDEBAR, *PHYSICS)
+CLASSES = (*SIDEBAR, *SCENE)

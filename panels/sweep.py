@@ -7,19 +7,20 @@ import bpy
 from ..softpressure.batch import case_process
 from ..softpressure.properties import sweep_properties
 from ..softpressure.scene_io.blender_types import Context, Layout
-from .layout import draw_text, in_both_places
+from .layout import Part, draw_text, in_both_places
 
 #: How many cases that failed are shown.
 _SHOWN = 3
 
 
-class Sweep:
+class Sweep(Part):
     """The settings that are varied, and what came of it."""
 
     layout: Layout
     bl_label = "Sweep"
     parent = "bake"
     bl_options = {"DEFAULT_CLOSED"}
+    switch = "analysis"
 
     def draw(self, context: Context) -> None:
         """Settings with their values, how they are run, which cases failed and why, and the folder of the results."""
@@ -43,6 +44,6 @@ class Sweep:
             layout.operator("wm.path_open", text="Open Results", icon="FILE_FOLDER").filepath = str(folder)
 
 
-SIDEBAR, PHYSICS = in_both_places(sweep=Sweep)
+SIDEBAR, SCENE = in_both_places(sweep=Sweep)
 
-CLASSES = (*SIDEBAR, *PHYSICS)
+CLASSES = (*SIDEBAR, *SCENE)

@@ -3,16 +3,24 @@
 from ..softpressure.scene_io.blender_types import Context, Layout
 from ..softpressure.state import sessions
 from ..softpressure.viewport import curves
-from .layout import draw_text, in_both_places
+from .layout import Part, draw_text, in_both_places
+
+_MARKS = tuple(f"overlay_{each}" for each in ("pins", "attachments", "hoses", "particles", "mesh", "thickness"))
 
 
-class Curves:
+class Curves(Part):
     """What the active body measures over time."""
 
     layout: Layout
     bl_label = "Curves"
     parent = "simulation"
     bl_options = {"DEFAULT_CLOSED"}
+    switch = "analysis"
+
+    @classmethod
+    def is_used(cls, context: Context) -> bool:
+        """Whether curves are shown."""
+        return bool(context.scene.softpressure.show_curves)
 
     def draw(self, context: Context) -> None:
         """Which curves, where they are drawn, and as a file."""
@@ -33,16 +41,23 @@ class Curves:
         row.operator("softpressure.export", text="Export CSV", icon="EXPORT").format = "CSV"
 
 
-class Overlay:
+class Overlay(Part):
     """What the viewport shows over the bodies."""
 
     layout: Layout
     bl_label = "Overlay"
     parent = "simulation"
     bl_options = {"DEFAULT_CLOSED"}
+    switch = "analysis"
+
+    @classmethod
+    def is_used(cls, context: Context) -> bool:
+        """Whether anything is overlaid."""
+        settings = context.scene.softpressure
+        return settings.overlay_colour != "NONE" or any(getattr(settings, name) for name in _MARKS)
 
     def draw(self, context: Context) -> None:
-        """Colours and marks."""
+        """Colors and marks."""
         layout, settings = self.layout, context.scene.softpressure
         layout.use_property_split = True
         layout.use_property_decorate = False
@@ -51,12 +66,11 @@ class Overlay:
         row.enabled = settings.overlay_colour != "NONE"
         row.prop(settings, "overlay_limit", text="Limit" if settings.overlay_limit else "Limit (auto)")
         column = layout.column(heading="Show")
-        names = ("pins", "attachments", "hoses", "particles", "mesh", "thickness")
-        for name in (f"overlay_{each}" for each in names):
+        for name in _MARKS:
             column.prop(settings, name)
 
 
-SIDEBAR, PHYSICS = in_both_places(curves=Curves, overlay=Overlay)
+SIDEBAR, SCENE = in_both_places(curves=Curves, overlay=Overlay)
 SOFTPRESSURE_PT_curves, SOFTPRESSURE_PT_overlay = SIDEBAR
 
-CLASSES = (*SIDEBAR, *PHYSICS)
+CLASSES = (*SIDEBAR, *SCENE)

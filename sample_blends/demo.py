@@ -35,6 +35,9 @@ def main(name: str) -> None:
     bpy.ops.extensions.package_install_files(
         filepath=str(package), repo="user_default", enable_on_install=True, overwrite=True
     )
+    import bl_ext.user_default.softpressure as installed
+
+    installed.__path__.append(str(ROOT))  # the generators of samples are not in the zip
     from bl_ext.user_default.softpressure.sample_blends import samples
     from bl_ext.user_default.softpressure.softpressure.batch import pictures
 

@@ -46,17 +46,28 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "<b>presets</b> of materials: type, mass, pressure, moduli, damping, friction and bounciness of the real "
         "thing, for an object of about its size. The plus below them keeps those of the active body.",
         bpy.types.Object,
-        " ".join(
-            [
-                "body_type",
-                *(
-                    each.name
-                    for each in PARAMETERS
-                    if each.group not in ("", "FLOW", "FLUID") and SCENE not in each.bodies
-                ),
-                "cage_object collision_collection self_collision pin_group is_active",
-            ]
-        ),
+        "body_type pin_group goal_group " + declared("BODY", *BODIES),
+    ),
+    (
+        "shape",
+        "Shape",
+        "Which mesh is simulated, and what the mesh of the object is: inflated, or unstretched.",
+        bpy.types.Object,
+        "cage_object " + declared("SHAPE", *BODIES),
+    ),
+    (
+        "collisions",
+        "Collisions",
+        "What a body touches, and how near.",
+        bpy.types.Object,
+        "collision_collection self_collision " + declared("CONTACT", *BODIES),
+    ),
+    (
+        "damping",
+        "Bending and Damping",
+        "How a body bends, and how its motion dies away.",
+        bpy.types.Object,
+        declared("DAMPING", *BODIES),
     ),
     (
         "bodies",
@@ -67,16 +78,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "active_body",
     ),
     (
-        "check",
-        "Check",
-        "Looks for what would go wrong: meshes that are open or inside out, faces that cross, slivers that cost steps, "
-        "a thickness above the length of the edges. Where Blender has a cure there is a button for it.",
-        bpy.types.Scene,
-        "",
-    ),
-    (
         "given",
-        "Quantities",
+        "Input Units",
         "What of a soft body is given: its pressure, or the amount of its gas; a modulus, or one spring constant for "
         "all edges; its mass, or one mass for all points. The second of each is how the papers number their bodies, "
         "and depends on how fine the mesh is. The fields are in the panel <b>Body</b>; here the other quantities are "
@@ -85,8 +88,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "gas_by stiffness_by volumes_by mass_by rigid_springs",
     ),
     (
-        "fluid",
-        "Gas and Liquid",
+        "gas",
+        "Gas",
         "What the gas inside holds while the body is pressed, how long it flows in, and the weight of what is inside: "
         "helium, air, water. A water balloon holds its volume and has a density of 1,000; a helium balloon 0.17, with "
         "the density of the air in the scene's panel <b>Air and Liquid</b>. A vertex group can weight the pressure. A "
@@ -95,7 +98,9 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "hose, whose settings are in the panel <b>Body</b> while it is active. Its valve can be keyed. Press one "
         "cushion, and the other swells; a hose whose body was deleted says so and takes no part.",
         bpy.types.Object,
-        declared("FLUID", *BODIES)
+        declared("GAS", *BODIES)
+        + " "
+        + declared("FLUID", *BODIES)
         + " pressure_group tie_group pump_rate leak_diameter hose_from hose_to conductance valve",
     ),
     (
@@ -108,24 +113,18 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
     ),
     (
         "motion",
-        "Start Motion",
-        "How a body moves when the simulation starts.",
+        "Motion",
+        "Whether a body is simulated, and how it moves at the start.",
         bpy.types.Object,
-        "velocity angular_velocity",
+        "is_active velocity angular_velocity",
     ),
     (
         "attach",
-        "Attach",
-        "Vertices of a soft body can be glued to a rigid or to another soft body.",
+        "Attach and Goal",
+        "Vertices of a soft body can be glued to a rigid or to another soft body. Weights of the pin group below 1 "
+        "pull by springs, as goals of Blender's Soft Body.",
         bpy.types.Object,
-        "attach_to attach_group is_attached",
-    ),
-    (
-        "goal",
-        "Goal",
-        "Springs that pull vertices of a soft body to where the animation has them, as in Blender's Soft Body.",
-        bpy.types.Object,
-        "goal_group goal_stiffness goal_damping",
+        "attach_to attach_group is_attached goal_stiffness goal_damping",
     ),
     (
         "fields",
@@ -149,7 +148,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Click pokes them, settings act at once. Esc returns to the start, Enter keeps the pose as a shape key of "
         "value 0, Shift Enter as the new start.",
         bpy.types.Scene,
-        "use_scene_range frame_start frame_end speed detail substeps",
+        "use_scene_range frame_start frame_end speed detail substeps threads",
     ),
     (
         "cache",
@@ -163,7 +162,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
     (
         "diagnostics",
         "Diagnostics",
-        "What the steps of the current frame tell of each island, which is what contacts, crossings or attachments "
+        "<b>Check</b> looks for what would go wrong, and offers fixes. Below it is "
+        "what the steps of the current frame tell of each island, which is what contacts, crossings or attachments "
         "join: steps, contacts, the change of energy, and why steps were shortened or bodies stick; those with reasons "
         "come first. It is told of frames that were simulated since the file was opened. <code>--trace "
         "FILE.csv</code> of the command line writes the same as a table.",
@@ -200,7 +200,6 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         bpy.types.Scene,
         declared("FLUID", SCENE),
     ),
-    ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, declared("ADVANCED", SCENE)),
     (
         "method",
         "Method",
@@ -244,6 +243,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "settings pairwise workers",
     ),
 )
+#: Ends of the names of their groups.
+OWNERS = {bpy.types.Object: "object", bpy.types.Scene: "scene", bpy.types.WindowManager: "sweep"}
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52em;margin:2em auto;padding:0 1em;color:#222}"
     "table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.35em .7em .35em 0;"
@@ -283,20 +284,21 @@ def facts(parameter: Parameter) -> str:
     return "; ".join(filter(None, found))
 
 
-def row(prop: Any) -> str:
-    """A line of a table."""
+def row(prop: Any, group: str) -> str:
+    """A line of a table, to which F1 leads (`panels/manual.py`)."""
     text = html.escape(prop.description) + "."
     if prop.identifier in DECLARED and (told := facts(DECLARED[prop.identifier])):
         text += f"<br><small>{html.escape(told)}</small>"
     animated = "yes" if prop.is_animatable else ""
-    if prop.type == "ENUM" and prop.is_enum_flag:
-        return ", ".join(item.name for item in prop.enum_items if item.identifier in prop.default_flag)
     if prop.type == "ENUM":
         items = "".join(
             f"<li><b>{html.escape(item.name)}</b>: {html.escape(item.description)}.</li>" for item in prop.enum_items
         )
         text += f"<ul>{items}</ul>"
-    return f"<tr><td>{html.escape(prop.name)}</td><td>{default_of(prop)}</td><td>{animated}</td><td>{text}</td></tr>\n"
+    anchor = f"<tr id='{group}-{prop.identifier}'>"
+    return (
+        f"{anchor}<td>{html.escape(prop.name)}</td><td>{default_of(prop)}</td><td>{animated}</td><td>{text}</td></tr>\n"
+    )
 
 
 def page() -> str:
@@ -317,7 +319,7 @@ def page() -> str:
         parts.append(f"<h2 id='{name}'>{title}</h2>\n<p>{text}</p>\n")
         if settings:
             group = owner.bl_rna.properties["softpressure"].fixed_type.properties
-            rows = "".join(row(group[setting]) for setting in settings.split())
+            rows = "".join(row(group[setting], OWNERS[owner]) for setting in settings.split())
             parts.append(
                 f"<table><tr><th>Setting</th><th>Default</th><th>Animated</th><th></th></tr>\n{rows}</table>\n"
             )

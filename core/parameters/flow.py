@@ -6,8 +6,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="pump_rate",
         label="Pump",
-        tooltip="Gas that a pump brings into the body, in moles per second. Higher fills faster; below 0 it is sucked "
-        "out. A litre of air in the room is 0.042 mol",
+        tooltip="Gas pumped in, in moles per second; negative values suck it out",
         bodies=SKINS,
         default=0.0,
         unit="mol/s",
@@ -21,8 +20,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="leak_diameter",
         label="Leak",
-        tooltip="Diameter in metres of a hole to the air, through which the gas streams out without pushing the body. "
-        "Higher empties faster; 0 is tight",
+        tooltip="Diameter of a hole through which gas escapes; 0 is airtight",
         bodies=SKINS,
         default=0.0,
         low=0.0,

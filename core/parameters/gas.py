@@ -5,63 +5,45 @@ from functools import partial
 from .declaration import LATTICES, MOVING, SKINS, SOFT, Choice, Parameter
 
 PRESSURES_AT: tuple[Choice, ...] = (
-    ("REST", "At Rest", "The body has its pressure when it lies still in the air, whatever its skin does", "NONE", 1),
-    (
-        "DRAWN",
-        "At Drawn Volume",
-        "The gas would have its pressure at the volume of the drawn shape; a soft skin grows and keeps little of it",
-        "NONE",
-        0,
-    ),
+    ("REST", "At Rest", "When it lies at rest in air, whatever its skin does", "NONE", 1),
+    ("DRAWN", "As Modeled", "At the volume of the mesh; a soft skin grows and loses most of the pressure", "NONE", 0),
 )
 DRAWN_SHAPES: tuple[Choice, ...] = (
-    ("INFLATED", "Inflated", "The skin is under tension as drawn, so that it keeps its shape or nearly so", "NONE", 1),
-    ("SLACK", "Slack", "The skin is without tension as drawn: it grows when it is filled", "NONE", 0),
+    ("INFLATED", "Inflated", "Modeled under pressure: the body keeps its shape", "NONE", 1),
+    ("SLACK", "Unstretched", "Modeled without tension: the body grows when it is inflated", "NONE", 0),
 )
 RIGID_SHAPES: tuple[Choice, ...] = (
-    (
-        "HULL",
-        "Convex Hull",
-        "The tightest shape without hollows around the mesh; works with any mesh, and is faster",
-        "NONE",
-        0,
-    ),
-    ("MESH", "Mesh", "The mesh itself, hollows and all; it must be closed", "NONE", 1),
+    ("HULL", "Convex Hull", "Shape without hollows around the mesh; works with any mesh, and is faster", "NONE", 0),
+    ("MESH", "Mesh", "The mesh itself with its hollows; it must be closed", "NONE", 1),
 )
 
 #: What the gas or liquid inside keeps.
 HOLDS: tuple[Choice, ...] = (
-    ("AMOUNT", "Amount", "No gas enters or leaves: pressed together it pushes back harder", "NONE", 0),
-    ("PRESSURE", "Pressure", "The pressure stays the same, as at a pump: the body yields without end", "NONE", 1),
-    (
-        "VOLUME",
-        "Volume",
-        "The volume that the body has with its pressure stays the same to 0.1 %, as of a liquid",
-        "NONE",
-        2,
-    ),
+    ("AMOUNT", "Amount", "No gas enters or leaves: squeezing raises the pressure", "NONE", 0),
+    ("PRESSURE", "Pressure", "The pressure stays the same, as with a pump", "NONE", 1),
+    ("VOLUME", "Volume", "The volume stays the same to 0.1 %, as with a liquid", "NONE", 2),
 )
 
 _gas = partial(Parameter, bodies=SKINS, is_animated=True, is_material=True, group="BODY")
 #: What is simulated of a body, which the drawn mesh then follows.
 SIMULATION_MESHES: tuple[Choice, ...] = (
-    ("DRAWN", "As Drawn", "The drawn mesh itself, which must be closed; its shortest edges set the pace", "NONE", 0),
-    ("AUTO", "Automatic", "The drawn mesh where that is closed, as fast and not coarse; else an even one", "NONE", 1),
-    ("EVEN", "Even", "An even closed mesh around what is drawn, whatever that is like", "NONE", 2),
-    ("CUSTOM", "Custom", "The mesh of another object, as a cage around what is drawn", "NONE", 3),
+    ("DRAWN", "As Modeled", "The mesh itself, which must be closed; its shortest edges set the speed", "NONE", 0),
+    ("AUTO", "Automatic", "The mesh itself if it is closed and not slower, otherwise an even mesh", "NONE", 1),
+    ("EVEN", "Even", "An even, closed mesh around the mesh of the object", "NONE", 2),
+    ("CUSTOM", "Custom", "The mesh of another object, as a cage around the mesh", "NONE", 3),
 )
 #: What can follow another mesh than the drawn one.
 FOLLOWING = ("MEMBRANE", "TRUSS", "SOLID")
 
 _mass = partial(Parameter, unit="kg", low=0.0, is_material=True, group="BODY")
 _fluid = partial(Parameter, bodies=("MEMBRANE",), low=0.0, is_material=True, group="FLUID")
-_size = partial(Parameter, default=0.0, unit="m", low=0.0, soft_high=1.0, step=1, precision=3, group="BODY")
+_size = partial(Parameter, default=0.0, unit="m", low=0.0, soft_high=1.0, step=1, precision=3, group="SHAPE")
 
 PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="rigid_shape",
         label="Shape",
-        tooltip="What a rigid body touches others with",
+        tooltip="Collision shape of the rigid body",
         bodies=("RIGID",),
         default="HULL",
         choices=RIGID_SHAPES,
@@ -71,30 +53,28 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="simulation_mesh",
         label="Simulation Mesh",
-        tooltip="What is simulated of a body, which the drawn mesh then follows",
+        tooltip="Mesh that is simulated; the object's mesh follows it",
         bodies=FOLLOWING,
         default="AUTO",
         choices=SIMULATION_MESHES,
         is_captured=False,
-        group="BODY",
+        group="SHAPE",
     ),
     Parameter(
         name="simulation_vertices",
         label="Vertices",
-        tooltip="How many vertices an even mesh gets. More follow finer shapes, and take longer by the power 3/2. "
-        "0 takes as many as the detail of the scene says",
+        tooltip="Vertices of the even mesh. More follow finer shapes and take longer",
         bodies=FOLLOWING,
         default=0,
         low=0,
         soft_high=20_000,
         is_captured=False,
-        group="BODY",
+        group="SHAPE",
     ),
     _mass(
         name="mass",
         label="Mass",
-        tooltip="Total mass in kilograms, spread over the skin, or over the volume of a solid. Heavier bodies "
-        "push others harder and sag more",
+        tooltip="Total mass in kilograms",
         bodies=MOVING,
         default=1.0,
         least=1e-6,
@@ -106,8 +86,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _mass(
         name="point_mass",
         label="Point Mass",
-        tooltip="Mass in kilograms of every vertex of the mesh, or of every point of a lattice. Higher makes the body "
-        "heavier and slower; so does a finer mesh",
+        tooltip="Mass of each vertex or lattice point in kilograms",
         bodies=SOFT,
         default=0.01,
         plain=dict.fromkeys(SOFT),
@@ -122,22 +101,19 @@ PARAMETERS: tuple[Parameter, ...] = (
     _size(
         name="cell_size",
         label="Cell Size",
-        tooltip="Edge length in metres of the cells that fill the mesh. Larger is faster and coarser. 0 is "
-        "automatic: four cells across the thinnest extent",
+        tooltip="Edge length of the cells that fill the mesh. Larger is faster and coarser",
         bodies=LATTICES,
     ),
     _size(
         name="depth",
         label="Depth",
-        tooltip="Extent in metres of a flat body along the normal of its plane. Deeper means more gas and more "
-        "material. 0 is automatic: the mean length of its edges, or the cell size",
+        tooltip="Extent of a flat body along the normal of its plane",
         bodies=("LOOP", "FLAT_TRUSS"),
     ),
     _gas(
         name="gauge_pressure",
         label="Pressure",
-        tooltip="Pressure of the gas above that of the air, in pascals. Higher makes the body firmer and "
-        "rounder. A balloon has 3,000, a basketball 55,000. What it refers to is chosen below",
+        tooltip="Pressure above that of the air outside, in pascals. A balloon has 3,000, a basketball 55,000",
         default=2_000.0,
         plain=dict.fromkeys(SKINS, 0.0),
         unit="Pa",
@@ -152,8 +128,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _gas(
         name="gas_amount",
         label="Amount of Gas",
-        tooltip="How much gas is in the body, in moles. Its pressure is n R T / V less that of the air. Higher makes "
-        "the body firmer and rounder; a litre of air in the room is 0.042 mol",
+        tooltip="Amount of gas in moles; a liter of air has 0.042",
         default=0.042,
         plain=dict.fromkeys(SKINS),
         unit="mol",
@@ -167,8 +142,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _gas(
         name="temperature",
         label="Temperature",
-        tooltip="Temperature of the gas in kelvins; 293.15 is that of a room. Higher raises the pressure in "
-        "proportion. With 0.1203 a mole has n R T = 1 J, as where a text gives moles and no temperature",
+        tooltip="Temperature of the gas in kelvins; room temperature is 293.15",
         default=293.15,
         unit="K",
         low=0.0,
@@ -182,21 +156,20 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         name="pressure_at",
-        label="Pressure",
-        tooltip="What the pressure refers to",
+        label="Pressure Reference",
+        tooltip="Shape in which the body has its pressure",
         bodies=SKINS,
         default="REST",
         plain=dict.fromkeys(SKINS, "DRAWN"),
         choices=PRESSURES_AT,
         is_material=True,
         where=("gas_by", "PRESSURE"),
-        group="BODY",
-        short=" ",  # of the pressure above
+        group="GAS",
     ),
     Parameter(
         name="drawn_shape",
-        label="Drawn Shape",
-        tooltip="What the shape in Edit Mode is",
+        label="Modeled Shape",
+        tooltip="Whether the mesh is modeled inflated or unstretched",
         bodies=SKINS,
         default="INFLATED",
         plain=dict.fromkeys(SKINS, "SLACK"),
@@ -206,8 +179,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     _fluid(
         name="gas_hold",
-        label="Hold",
-        tooltip="What of the gas inside stays the same while the body is pressed",
+        label="Constant",
+        tooltip="What stays constant when the body is squeezed",
         bodies=SKINS,
         default="AMOUNT",
         low=None,
@@ -215,10 +188,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     _fluid(
         name="gas_exponent",
-        label="Exponent",
-        tooltip="How much the gas heats up as it is compressed, where its amount is held: pressure times volume to "
-        "the power of this stays the same. Higher is firmer; 1 is slow, at constant temperature, 1.4 is fast, "
-        "adiabatic air, 1.67 helium",
+        label="Adiabatic Index",
+        tooltip="How much gas heats up when compressed: 1 is isothermal, 1.4 is adiabatic air, 1.67 helium",
         bodies=SKINS,
         default=1.0,
         low=1.0,
@@ -228,41 +199,34 @@ PARAMETERS: tuple[Parameter, ...] = (
     _fluid(
         name="inflation_time",
         label="Inflation Time",
-        tooltip="For how many seconds from the start the gas flows in, until the body has its pressure; before that it "
-        "is limp. Longer is slower; 0 is from the start",
+        tooltip="Seconds until the body has its pressure; 0 is inflated from the start",
         bodies=SKINS,
         default=0.0,
         unit="s",
         soft_high=10.0,
         step=10,
         is_material=False,
-        short="Inflate (s)",
     ),
     _fluid(
         name="fill_density",
-        label="Density Inside",
-        tooltip="Density of the gas or liquid inside in kilograms per cubic metre, whose mass and weight then count: "
-        "0.17 for helium, 1.2 for air, 1,000 for water. Higher is heavier and sags more. 0 has none; for a liquid, "
-        "hold the volume",
+        label="Filling Density",
+        tooltip="Density of the gas or liquid inside, in kg/m³: helium 0.17, air 1.2, water 1,000. 0 is weightless",
         default=0.0,
         unit="kg/m^3",
         soft_high=2_000.0,
         step=100,
-        short="Inside (kg/m³)",
     ),
     _fluid(
         name="fill_share",
-        label="Filled",
-        tooltip="Which part of the volume is filled with what has that density; above it is gas without weight. Higher "
-        "is heavier; 1 is full",
+        label="Fill Level",
+        tooltip="Share of the volume that is filled; the gas above has no weight",
         default=1.0,
         high=1.0,
     ),
     Parameter(
         name="start_at_rest",
         label="Start at Rest",
-        tooltip="Start with the shape that the pressure holds without gravity, instead of growing into it within "
-        "half a second",
+        tooltip="Start in the shape that the pressure holds, instead of growing into it",
         bodies=SKINS,
         default=False,
         group="SHAPE",

@@ -7,55 +7,44 @@ METHODS: tuple[Choice, ...] = (
     (
         "EXPLICIT",
         "Soft Pressure",
-        "Many short steps at the limit of stability, as crash and airbag codes take them; impulses for simple rigid "
-        "bodies alone. Chooses the length of its steps itself; nothing crosses. The default",
+        "Short explicit steps for all kinds of bodies; nothing passes through anything. The default",
         9,
     ),
     (
         "XPBD",
         "XPBD",
-        "Extended position based dynamics with small steps (Macklin 2016 and 2019, Müller 2020). By far the fastest; "
-        "for soft skins at low pressure, as it cannot hold a high one. Wants 20 substeps or more",
+        "Position based dynamics (Macklin 2016). Fastest, for soft skins at low pressure; needs 20 substeps",
         1,
     ),
     (
         "EXPLICIT_EULER",
         "Explicit Euler",
-        "Matyka 2004, section 6; Mesit 2007, equations 6, 7 and 25. First order, cheapest, loses no energy. Stiff or "
-        "light skins need hundreds of substeps",
+        "First order (Matyka 2004, section 6; Mesit 2007). Stiff or light skins need hundreds of substeps",
         2,
     ),
     (
         "HEUN",
         "Heun",
-        "Matyka 2004, appendix B. Second order; gains energy slowly, so it needs damping and more substeps than the "
-        "others",
+        "Second order (Matyka 2004, appendix B). Gains energy slowly, so it needs damping and more substeps",
         3,
     ),
     (
         "RK4_MARTIN",
         "Runge-Kutta, Martin",
-        "Martin 2009, section 3.2: positions move with the final velocity, so first order; damps fast vibrations",
+        "First order, as positions move with the final velocity (Martin 2009, section 3.2). Damps fast vibrations",
         4,
     ),
-    (
-        "RK4",
-        "Runge-Kutta",
-        "Kurmaly and Wu 2021: the classical method of fourth order, the most exact one in free flight",
-        5,
-    ),
+    ("RK4", "Runge-Kutta", "Fourth order (Kurmaly and Wu 2021). The most accurate in free flight", 5),
     (
         "IMPLICIT_KANG",
         "Simplified, Kang",
-        "Mesit 2007, equation 21, after Kang 2000. First order, damps vibrations strongly; with few substeps it "
-        "trembles",
+        "First order (Mesit 2007, equation 21, after Kang 2000). Damps strongly; trembles with few substeps",
         6,
     ),
     (
         "IMPLICIT_MESIT",
         "Simplified, Mesit",
-        "Mesit 2007, equation 24. First order, damps vibrations strongly; needs as many substeps as the explicit "
-        "methods or more",
+        "First order (Mesit 2007, equation 24). Damps strongly; needs as many substeps as the explicit methods",
         7,
     ),
 )
@@ -83,54 +72,40 @@ VOLUMES: tuple[Choice, ...] = (
     (
         "BOUNDING_BOX",
         "Bounding Box",
-        "Volume of the box around the body (Mesit 2007; Kurmaly and Wu 2021). A body that turns in its box changes its "
-        "pressure, so energy comes and goes",
+        "Volume of the bounding box (Mesit 2007; Kurmaly and Wu 2021). The pressure of a turning body changes",
     ),
     (
         "CENTRE_FAN",
-        "Fan from the Centre",
-        "Sum of the tetrahedra from the centre of the box to each triangle (Kurmaly and Wu 2021): exact for balls and "
-        "other bodies whose centre sees the whole skin, too large for others",
+        "Fan from the Center",
+        "Tetrahedra from the center of the box (Kurmaly and Wu 2021). Exact where the center sees the whole skin",
     ),
 )
 SPREADS: tuple[Choice, ...] = (
-    ("EXACT_GRADIENT", "Exact", "Each vertex is pushed by what it adds to the volume: one third of its triangles"),
+    ("EXACT_GRADIENT", "Exact", "Each vertex is pushed by a third of its triangles"),
     (
         "VALENCE",
         "By Springs",
-        "Martin 2009, section 3.1.2: scaled by the springs at each vertex over the average. What would push or turn "
-        "the body as a whole is left out",
+        "Scaled by the number of springs at a vertex, without a net force (Martin 2009, section 3.1.2)",
     ),
 )
 DETECTIONS: tuple[Choice, ...] = (
-    ("SURFACE", "Surfaces", "Every pair of surfaces that may touch during a step is found"),
+    ("SURFACE", "Surfaces", "All pairs of surfaces that may touch during a step"),
     (
         "FEATURE_PARTICLES",
         "Feature Particles",
-        "Martin 2009, section 5.2: particles, one per eight vertices, migrate over the skins to where bodies are near. "
-        "Misses contacts, so bodies sink into each other. Only with the methods of the papers",
+        "Particles migrate over the skins (Martin 2009, section 5.2). They miss contacts, so bodies overlap",
     ),
 )
 COLLIDER_RULES: tuple[Choice, ...] = (
-    ("CONTACT", "Contact", "Impulses with friction keep a thickness between bodies and colliders"),
+    ("CONTACT", "Contact", "Impulses with friction keep a distance"),
     (
         "REFLECTION",
         "Reflection",
-        "Kurmaly and Wu 2021, section 4: position and velocity of a vertex behind a collider are mirrored. No friction "
-        "and no bounciness; bodies bounce a little too high. Only with the methods of the papers",
+        "Positions and velocities are mirrored (Kurmaly and Wu 2021, section 4), without friction and bounciness",
     ),
 )
 NEIGHBOUR_DAMPINGS: tuple[Choice, ...] = (
-    (
-        "SIMPLIFIED",
-        "Simplified Methods",
-        "Mesit 2007, equation 12, whose constant is the spring constant times the step, in his two methods",
-    ),
-    ("ALL", "All", "Mesit 2007, equation 12, in every method that integrates forces: Explicit Euler to Simplified"),
-    (
-        "NONE",
-        "None",
-        "Without equation 12 of Mesit 2007. A damper whose constant does not change with the step is Spring Damping of "
-        "the bodies",
-    ),
+    ("SIMPLIFIED", "Simplified Methods", "In the two methods of Mesit 2007, equation 12"),
+    ("ALL", "All", "In every method that integrates forces (Mesit 2007, equation 12)"),
+    ("NONE", "None", "Without equation 12 of Mesit 2007"),
 )

@@ -5,48 +5,29 @@ from functools import partial
 from .declaration import BODIES, MOVING, SKINS, SOFT, Choice, Parameter
 
 GIVEN_GAS: tuple[Choice, ...] = (
-    ("PRESSURE", "Pressure", "The body has the gas that its pressure needs", "NONE", 0),
-    (
-        "AMOUNT",
-        "Amount",
-        "The amount of gas in moles and its temperature are given, as in the papers; the pressure follows from the "
-        "volume",
-        "NONE",
-        1,
-    ),
+    ("PRESSURE", "Pressure", "The pressure; the amount follows", "NONE", 0),
+    ("AMOUNT", "Amount", "Moles and temperature, as in the papers; the pressure follows", "NONE", 1),
 )
 GIVEN_VOLUMES: tuple[Choice, ...] = (
-    ("POISSON", "Poisson", "Volumes of tetrahedra are as stiff as modulus and Poisson's ratio say", "NONE", 0),
+    ("POISSON", "Poisson", "Young's modulus and Poisson's ratio", "NONE", 0),
     (
         "COMPLIANCE",
         "Compliance",
-        "All tetrahedra have one compliance, as on the XPBD page: 0 keeps their volumes whatever pulls at them",
+        "One compliance for all tetrahedra, as in texts on XPBD; 0 keeps their volumes",
         "NONE",
         1,
     ),
 )
 GIVEN_STIFFNESS: tuple[Choice, ...] = (
-    (
-        "MODULUS",
-        "Modulus",
-        "A modulus of the material: the body is as stiff on a coarse mesh as on a fine one",
-        "NONE",
-        0,
-    ),
-    (
-        "SPRING",
-        "Springs",
-        "All edges have one spring constant, as in the papers: a finer mesh is stiffer",
-        "NONE",
-        1,
-    ),
+    ("MODULUS", "Modulus", "A modulus of the material, independent of the mesh", "NONE", 0),
+    ("SPRING", "Springs", "One spring constant for all edges, as in the papers; a finer mesh is stiffer", "NONE", 1),
 )
 GIVEN_MASS: tuple[Choice, ...] = (
-    ("TOTAL", "Total", "The mass of the body, spread evenly over its skin or volume", "NONE", 0),
-    ("POINTS", "Points", "All points have one mass, as in the papers: a finer mesh is heavier", "NONE", 1),
+    ("TOTAL", "Total", "The mass of the whole body", "NONE", 0),
+    ("POINTS", "Points", "One mass for all points, as in the papers; a finer mesh is heavier", "NONE", 1),
 )
 
-_contact = partial(Parameter, bodies=BODIES, low=0.0, is_animated=True, is_material=True, group="CONTACT")
+_contact = partial(Parameter, bodies=BODIES, low=0.0, is_animated=True, is_material=True, group="BODY")
 _slowing = partial(
     Parameter, bodies=("RIGID",), unit="1/s", low=0.0, soft_high=10.0, step=10, is_animated=True, group="DAMPING"
 )
@@ -56,31 +37,27 @@ PARAMETERS: tuple[Parameter, ...] = (
     _slowing(
         name="linear_damping",
         label="Linear Damping",
-        tooltip="How fast the speed of a rigid body dies away, per second. Higher is like a thicker fluid",
+        tooltip="How fast the speed dies away, per second",
         default=0.0,
-        short="Damping (1/s)",
     ),
     _slowing(
         name="angular_damping",
         label="Angular Damping",
-        tooltip="How fast the spin of a rigid body dies away, per second. Higher comes to rest sooner",
+        tooltip="How fast the spin dies away, per second",
         default=0.1,
         plain={"RIGID": 0.0},
-        short="Spin Damping",
     ),
     _contact(
         name="friction",
         label="Friction",
-        tooltip="Coefficient of friction. Higher slides less: 0 is ice, 1 is rubber. Two bodies in contact use "
-        "the geometric mean of theirs",
+        tooltip="Resistance to sliding: 0 is ice, 1 is rubber. Two bodies use the geometric mean of theirs",
         default=0.5,
         soft_high=2.0,
     ),
     _contact(
         name="bounciness",
         label="Bounciness",
-        tooltip="Share of the speed that a contact gives back. Higher bounces more: 0 is clay, 0.85 is a good "
-        "ball. Two bodies in contact use the geometric mean of theirs",
+        tooltip="Share of the speed that a bounce gives back: clay 0, a good ball 0.85",
         default=0.85,
         plain=dict.fromkeys((*SOFT, "COLLIDER"), 1.0) | {"RIGID": 0.0},
         high=1.0,
@@ -88,8 +65,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="thickness",
         label="Thickness",
-        tooltip="Distance in metres that the surface keeps from others. Larger is safer and faster, and shows as "
-        "a gap. 0 is automatic: computed from the length of the edges",
+        tooltip="Distance kept from other surfaces. Larger is safer and faster, and shows as a gap",
         bodies=BODIES,
         default=0.0,
         unit="m",
@@ -102,8 +78,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="sharp",
         label="Sharp",
-        tooltip="Whether it cuts skins that it presses, as a needle or a knife does. Gas then leaves through the hole; "
-        "a skin with a Tear Strain may burst from there",
+        tooltip="Cut skins that it presses against, as a needle or a knife does",
         bodies=("RIGID", "COLLIDER"),
         default=False,
         group="CONTACT",
@@ -111,7 +86,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _given(
         name="gas_by",
         label="Gas",
-        tooltip="What is given of the gas; the panel shows the other",
+        tooltip="Quantity that sets the gas",
         bodies=SKINS,
         default="PRESSURE",
         choices=GIVEN_GAS,
@@ -119,7 +94,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _given(
         name="stiffness_by",
         label="Stiffness",
-        tooltip="What is given of the stiffness; the panel shows the other",
+        tooltip="Quantity that sets the stiffness",
         bodies=SOFT,
         default="MODULUS",
         choices=GIVEN_STIFFNESS,
@@ -127,7 +102,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _given(
         name="volumes_by",
         label="Volumes",
-        tooltip="What is given of how the volumes of tetrahedra resist a change",
+        tooltip="Quantity that sets how volumes are kept",
         bodies=("SOLID",),
         default="POISSON",
         choices=GIVEN_VOLUMES,
@@ -135,7 +110,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _given(
         name="mass_by",
         label="Mass",
-        tooltip="What is given of the mass; the panel shows the other",
+        tooltip="Quantity that sets the mass",
         bodies=SOFT,
         default="TOTAL",
         choices=GIVEN_MASS,
@@ -143,7 +118,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="self_collision",
         label="Self Collision",
-        tooltip="Whether parts of the skin push each other away where they meet. Off is faster",
+        tooltip="Let parts of the body collide with each other. Off is faster",
         bodies=SKINS,
         default=True,
         plain=dict.fromkeys(SKINS, False),
@@ -151,7 +126,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="velocity",
         label="Velocity",
-        tooltip="Velocity at the first frame in metres per second, along the axes of the world",
+        tooltip="Velocity at the first frame",
         bodies=MOVING,
         default=(0.0, 0.0, 0.0),
         unit="m/s",
@@ -159,7 +134,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="angular_velocity",
         label="Spin",
-        tooltip="Turning per second at the first frame, about the axes of the world through the centre of mass",
+        tooltip="Rotation per second at the first frame, about the center of mass",
         bodies=("RIGID",),
         default=(0.0, 0.0, 0.0),
         unit="rad/s",

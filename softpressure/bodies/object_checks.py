@@ -5,7 +5,7 @@ import math
 import bpy
 import numpy as np
 
-from ...core import MeshError, check_closed_surface
+from ...core import MeshError, SoftPressureError, check_closed_surface
 from ...core.bodies.flat.outline import check_loop, is_flat, outline_of
 from ...core.topology import check_extent, check_surface
 from ..scene_io import (
@@ -40,6 +40,15 @@ def check(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
     if kind != "NONE":
         check_object(obj, kind)
         check_shape(obj, kind, body_type)
+
+
+def can_be(obj: bpy.types.Object, body_type: str) -> bool:
+    """Whether the mesh of an object can be a soft body of a type."""
+    try:
+        check(obj, "SOFT", body_type)
+    except SoftPressureError:
+        return False
+    return True
 
 
 def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:

@@ -10,21 +10,25 @@ from ...core import MeshError, SoftPressureError, check_closed_surface
 from ...core.bodies.flat.outline import is_flat, outline_of
 from ..scene_io import baked, flat_shape, live_key, mesh_io, own_mesh, rigid_pose, simulation_mesh_choice
 from ..state import sessions, status_bar, versions
-from . import object_checks, sizes
+from . import materials, object_checks, sizes
 
 #: The default of soft bodies and colliders is that of balls; boxes that bounce like balls look wrong.
 RIGID_BOUNCINESS = 0.2
 _NOUNS = {"SOFT": "soft body", "RIGID": "rigid body", "COLLIDER": "collider"}
 
 
-def add(obj: bpy.types.Object, kind: str) -> str:
+def add(obj: bpy.types.Object, kind: str, body_type: str = "") -> str:
     """Make an object a body; raises `MeshError` and changes nothing if it cannot be one.
 
-    Returns what of its settings was fitted to its size; empty if nothing.
+    `body_type`: of a soft body; empty for that which suits the mesh. Returns what of its settings was fitted to its
+    size; empty if nothing.
     """
-    body_type = suited_type(obj) if kind == "SOFT" else ""
+    wanted = body_type if kind == "SOFT" else ""
+    body_type = wanted or (suited_type(obj) if kind == "SOFT" else "")
     object_checks.check(obj, kind, body_type)
-    if body_type and obj.softpressure.body_type != body_type:
+    if wanted and (wanted != obj.softpressure.body_type or obj.softpressure.kind != kind):
+        materials.begin(obj, wanted)
+    elif body_type and obj.softpressure.body_type != body_type:
         obj.softpressure.body_type = body_type
     fitted = "" if kind == "COLLIDER" else sizes.fit(obj)
     if obj.softpressure.kind != kind:
@@ -41,13 +45,15 @@ def remove(obj: bpy.types.Object) -> None:
     obj.softpressure.kind = "NONE"
 
 
-def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: str) -> tuple[list[str], list[str]]:
+def add_all(
+    scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: str, body_type: str = ""
+) -> tuple[list[str], list[str]]:
     """Add each object that can be a body. Returns what was done and why not the rest, one sentence per object."""
     notes, refusals = [], []
     for obj in objects:
         had = getattr(obj.data, "name", "")
         try:
-            fitted = add(obj, kind)
+            fitted = add(obj, kind, body_type)
         except SoftPressureError as error:
             sessions.tried[obj.session_uid] = kind
             refusals.append(str(error))

@@ -9,8 +9,10 @@ import math
 import bpy
 import numpy as np
 
-from ...core.parameters import named
-from ..scene_io import flat_shape, mesh_io, units
+from ...core import MeshError
+from ...core.parameters import SKINS, named
+from ...core.topology import signed_volume
+from ..scene_io import flat_shape, mesh_io, rigid_shape, units
 
 #: What is multiplied by the size over 1 m to this power; pressures and moduli of solids are not.
 POWERS = {"mass": 2, "stretch_modulus": 1, "bend_modulus": 3}
@@ -22,13 +24,42 @@ _SAME = 1.1
 
 def size_of(obj: bpy.types.Object) -> float:
     """Diameter of a ball with the area of an object's own mesh [m]; 0 where it has no faces."""
-    mesh, matrix = obj.data, mesh_io.world_matrix(obj)
-    triangles = mesh_io.read_triangles(mesh, matrix)
-    scene = obj.users_scene[0] if obj.users_scene else bpy.context.scene
-    x = units.metres_per_unit(scene) * flat_shape.rest_positions(obj)
-    a, b, c = (x[triangles[:, corner]] for corner in range(3))
-    area = 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
+    area = _area(*_shape(obj))
     return math.sqrt(area / math.pi) if math.isfinite(area) else 0.0
+
+
+def _shape(obj: bpy.types.Object) -> tuple[mesh_io.FloatArray, mesh_io.IntArray]:
+    """World positions [m] and triangles of an object's own mesh."""
+    scene = obj.users_scene[0] if obj.users_scene else bpy.context.scene
+    triangles = mesh_io.read_triangles(obj.data, mesh_io.world_matrix(obj))
+    return units.metres_per_unit(scene) * flat_shape.rest_positions(obj), triangles
+
+
+def _area(positions: mesh_io.FloatArray, triangles: mesh_io.IntArray) -> float:
+    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
+    return 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
+
+
+def weigh(obj: bpy.types.Object, density: float, area_density: float) -> str:
+    """Set the mass of a body by its density [kg/m^3], of a skin by that of its area [kg/m^2]; returns what was done.
+
+    Raises `MeshError` for a mesh without volume or area.
+    """
+    settings = obj.softpressure
+    if obj.mode == "EDIT" or settings.is_baked:
+        raise MeshError(f"{obj.name}: is in Edit Mode, or baked. Leave Edit Mode (Tab), or free the bake.")
+    if settings.kind == "RIGID":
+        scene, mesh, matrix = bpy.context.scene, obj.data, mesh_io.world_matrix(obj)
+        positions, triangles = rigid_shape.read(obj.name, mesh, matrix, settings.rigid_shape)
+        positions = units.metres_per_unit(scene) * positions
+    else:
+        positions, triangles = _shape(obj)
+    is_skin = settings.kind == "SOFT" and settings.body_type in SKINS
+    amount = _area(positions, triangles) if is_skin else abs(signed_volume(positions, triangles))
+    if not amount > 0.0:
+        raise MeshError(f"{obj.name}: its mesh has no {'area' if is_skin else 'volume'}. Enter the mass.")
+    settings.mass = (area_density if is_skin else density) * amount
+    return f"{obj.name}: {settings.mass:.4g} kg"
 
 
 def fit(obj: bpy.types.Object, *, anew: bool = False) -> str:

@@ -11,8 +11,7 @@ from .parameter_properties import SETTING, on_change
 def _weight(name: str, what: str) -> Any:
     return FloatProperty(
         name=name,
-        description=f"How much the body feels of {what}. Higher is stronger: 1 is all of it, 0 nothing; below 0 it is "
-        "pushed the other way",
+        description=f"Influence of {what} on the body",
         default=1.0,
         min=-200.0,
         max=200.0,
@@ -28,16 +27,16 @@ class FieldWeights:
 
     effector_collection: PointerProperty(
         name="Effector Collection",
-        description="Only force fields in this collection act on the body; empty for all of the scene",
+        description="Only force fields of this collection act on the body; empty for all",
         type=bpy.types.Collection,
         **SETTING,
     )
     weight_gravity: _weight("Gravity", "the gravity of the scene")
-    weight_all: _weight("All", "all force fields, on top of the weight of each type")
-    weight_force: _weight("Force", "force fields of the type Force")
-    weight_wind: _weight("Wind", "wind")
-    weight_vortex: _weight("Vortex", "vortices")
-    weight_turbulence: _weight("Turbulence", "turbulence")
+    weight_all: _weight("All", "all force fields")
+    weight_force: _weight("Force", "fields of the type Force")
+    weight_wind: _weight("Wind", "wind fields")
+    weight_vortex: _weight("Vortex", "vortex fields")
+    weight_turbulence: _weight("Turbulence", "turbulence fields")
     weight_drag: _weight("Drag", "drag fields")
     weight_harmonic: _weight("Harmonic", "harmonic fields")
 
@@ -47,16 +46,12 @@ class Goals:
 
     goal_group: StringProperty(
         name="Goal Group",
-        description="Vertex group whose vertices are pulled by springs to where the animation (armature, lattice, "
-        "shape keys, object) has them. A higher weight pulls harder; 1 follows exactly, as in the pin group. Empty "
-        "for none",
+        description="Vertex group that follows the animation: weight 1 exactly, less by springs",
         **SETTING,
     )
     goal_stiffness: FloatProperty(
         name="Goal Stiffness",
-        description="Spring constant in newtons per metre of all goals together, were the whole body in the group with "
-        "the weight 1; a vertex has the share that it has of the mass, whatever the resolution of the mesh. Higher "
-        "follows more closely and swings faster",
+        description="Stiffness of the goal springs of the whole body, in N/m",
         default=500.0,
         min=0.0,
         soft_max=1e5,
@@ -66,8 +61,7 @@ class Goals:
     )
     goal_damping: FloatProperty(
         name="Goal Damping",
-        description="How fast motion relative to the goal dies away, per second, times the weight. Higher swings for "
-        "a shorter time and follows more sluggishly",
+        description="How fast motion relative to the goals dies away, per second",
         default=5.0,
         min=0.0,
         soft_max=50.0,

@@ -17,7 +17,7 @@ class Hose:
 
     is_hose: BoolProperty(
         name="Hose",
-        description="Whether the object is a hose. Set by Add Hose",
+        description="Whether the object is a hose",
         options={"HIDDEN"},
     )
     hose_from: PointerProperty(
@@ -35,10 +35,8 @@ class Hose:
         **SETTING,
     )
     conductance: FloatProperty(
-        name="Conductance",
-        description="How much pressure times volume flows through the open hose in a second, over the difference of "
-        "pressures, in cubic metres per second. Higher equalises faster: two bodies of a volume V differ by a third "
-        "as much after V / (2 conductance); skins that give way take longer, by the air's pressure over theirs",
+        name="Flow Rate",
+        description="Pressure times volume that flows per second and pascal of difference, in m³/s",
         default=50.0,
         min=0.0,
         soft_max=1_000.0,
@@ -48,7 +46,7 @@ class Hose:
     )
     valve: FloatProperty(
         name="Valve",
-        description="How far the hose is open. Higher lets more gas through: 1 all that the conductance allows, 0 none",
+        description="How far the hose is open: 0 is closed, 1 is fully open",
         default=1.0,
         min=0.0,
         max=1.0,

@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
 
 from ...core.parameters import BODIES
+from .automatic import boxes
 from .force_properties import FieldWeights, Goals
 from .hose_properties import Hose
 from .parameter_properties import ANIMATED, SETTING, Group, properties
@@ -15,28 +16,28 @@ from .sweep_properties import SOFTPRESSURE_PG_sweep
 
 #: The numbers of these and of the types below are what files hold.
 KINDS = (
-    ("NONE", "None", "Takes no part in the simulation", "BLANK1", 0),
-    ("SOFT", "Soft", "Changes its shape: a skin filled with gas, or a soft solid", "MOD_SOFT", 1),
+    ("NONE", "None", "Not part of the simulation", "BLANK1", 0),
+    ("SOFT", "Soft", "Deforms: a skin filled with gas, or a soft solid", "MOD_SOFT", 1),
     ("RIGID", "Rigid", "Moves and turns without changing its shape", "RIGID_BODY", 2),
-    ("COLLIDER", "Collider", "Still or animated obstacle, which other bodies cannot move", "MOD_PHYSICS", 3),
+    ("COLLIDER", "Collider", "Resting or animated obstacle that other bodies cannot move", "MOD_PHYSICS", 3),
 )
 BODY_TYPES = (
     ("MEMBRANE", "Inflated", "Closed skin filled with gas: balls, balloons, cushions", "MESH_UVSPHERE", 0),
     (
         "LOOP",
         "Flat Outline",
-        "Outline filled with gas, made of edges or a flat face; moves within its own plane",
+        "Outline filled with gas, of edges or a flat face; moves within its plane",
         "MESH_CIRCLE",
         3,
     ),
     (
         "TRUSS",
         "Lattice",
-        "Springs along the edges and diagonals of cells that fill the mesh, or a flat one in its plane: light sponge",
+        "Springs in cells that fill the mesh, flat or not: light sponge",
         "MOD_LATTICE",
         1,
     ),
-    ("SOLID", "Jelly", "Fills the mesh and keeps its volume: jelly, rubber, soft toys", "META_BALL", 2),
+    ("SOLID", "Jelly", "Solid that keeps its volume: jelly, rubber, soft toys", "META_BALL", 2),
 )
 
 
@@ -65,7 +66,7 @@ def _can_be_cage(settings: Group, obj: bpy.types.Object) -> bool:
 class Declared:
     """The settings that `core/parameters/` declares."""
 
-    __annotations__ = properties(*BODIES)
+    __annotations__ = properties(*BODIES) | boxes("thickness", "cell_size", "depth", "simulation_vertices")
 
 
 class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.PropertyGroup):
@@ -81,7 +82,7 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
     )
     body_type: EnumProperty(
         name="Type",
-        description="What a soft body is made of",
+        description="What the soft body is made of",
         items=BODY_TYPES,
         default="MEMBRANE",
         options=set(),
@@ -89,119 +90,112 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
     )
     collision_collection: PointerProperty(
         name="Collision Collection",
-        description="Limits what the body touches to objects of this collection and those within it; empty touches "
-        "everything. Two bodies touch if each accepts the other. What is attached stays attached",
+        description="Only collide with objects of this collection; empty for all",
         type=bpy.types.Collection,
         **SETTING,
     )
     pin_group: StringProperty(
         name="Pin Group",
-        description="Vertex group whose vertices (weight above 0.5) follow the animation instead of the simulation",
+        description="Vertex group that follows the animation, with weights above 0.5",
         **SETTING,
     )
     is_active: BoolProperty(
         name="Active",
-        description="Whether the body is simulated. Off, it follows its own animation, and others still collide with "
-        "it; on again, it goes on from there with the velocity of its animation",
+        description="Simulate the body; otherwise it follows its animation, and others collide with it",
         default=True,
         **ANIMATED,
     )
     weak_group: StringProperty(
         name="Weak Group",
-        description="Vertex group where the skin tears more easily: the tear strain is lower by the weight. Higher is "
-        "weaker; at 1 it tears as soon as it is stretched. Empty for none",
+        description="Vertex group where the skin tears more easily: a weight of 1 tears at once",
         **SETTING,
     )
     pressure_group: StringProperty(
         name="Pressure Group",
-        description="Vertex group that weights the pressure of the gas: full at 1, none at 0 and outside of the group. "
-        "The pressure then drives the body towards the heavier side; pin what should stay. Not with XPBD. Empty for "
-        "full pressure everywhere",
+        description="Vertex group that weights the pressure. The imbalance propels the body, like a punctured can",
         **SETTING,
     )
     tie_group: StringProperty(
         name="Ties",
-        description="Vertex group (weight above 0.5) whose vertices on opposite sides of the skin are joined by "
-        "threads, as the tufts of air mattresses and the floors of bouncy castles. Paint both sides. Empty for none",
+        description="Vertex group whose opposite sides are tied by threads, as in air mattresses. Paint both sides",
         **SETTING,
     )
     attach_to: PointerProperty(
         name="Attach To",
-        description="Rigid or soft body that the vertices of the attach group are glued to",
+        description="Body that the attach group is glued to",
         type=bpy.types.Object,
         poll=_can_hold,
         **SETTING,
     )
     cage_object: PointerProperty(
         name="Cage",
-        description="Object whose closed mesh is simulated; the drawn mesh follows it. It takes no part itself",
+        description="Closed mesh to simulate; the mesh of the body follows it. The cage itself is skipped",
         type=bpy.types.Object,
         poll=_can_be_cage,
         **SETTING,
     )
     attach_group: StringProperty(
         name="Attach Group",
-        description="Vertex group whose vertices (weight above 0.5) are glued to the other body",
+        description="Vertex group that is glued to the other body, with weights above 0.5",
         **SETTING,
     )
     is_attached: BoolProperty(
         name="Attached",
-        description="Whether the vertices of the attach group are glued. Off, they come free; on again, they are glued "
-        "where they are by then, to a soft body only if they are near it",
+        description="Glue the attach group. Switched off, it comes loose; on again, it is glued where it is",
         default=True,
         **ANIMATED,
     )
     has_rigid_bounciness: BoolProperty(
         name="Rigid Bounciness",
-        description="Whether the bounciness is what a rigid body gets unless it is set",
+        description="Whether the bounciness is the default of rigid bodies",
         options={"HIDDEN"},
     )
     idle_values: FloatVectorProperty(
         name="Idle Values",
-        description="What the fields that do not count held when gas, stiffness and mass were last given otherwise",
+        description="Values of quantities that do not count at the moment",
         size=3,
         options={"HIDDEN"},
     )
     is_baked: BoolProperty(
         name="Baked",
-        description="Whether the object holds baked shape keys or keyframes. Set by Bake, cleared by Free Bake",
+        description="Whether the object has baked shape keys or keyframes",
         options={"HIDDEN"},
     )
     baked_error: FloatProperty(
         name="Error of the Bake",
-        description="Largest distance of a vertex of relative shape keys from the cached frames, in Blender units",
+        description="Largest distance from the cached frames of relative shape keys, in Blender units",
         options={"HIDDEN"},
     )
     own_motion: StringProperty(
         name="Own Motion",
-        description="What a baked body that moves had of transform, drivers and constraints before it was baked",
+        description="Transform, drivers and constraints of the body before it was baked",
         options={"HIDDEN"},
     )
     own_action: PointerProperty(
         name="Own Action",
-        description="The action a baked body that moves had before it was baked",
+        description="Action of the body before it was baked",
         type=bpy.types.Action,
         options={"HIDDEN"},
     )
     hidden_keys: StringProperty(
         name="Hidden Shape Keys",
-        description="Shape keys of one's own that are muted while simulated shapes, which have their mix, are shown",
+        description="Shape keys that are muted while the simulation is shown",
         options={"HIDDEN"},
     )
     own_key_action: PointerProperty(
         name="Own Action of Shape Keys",
-        description="The action that the shape keys had before the body was baked",
+        description="Action of the shape keys before the body was baked",
         type=bpy.types.Action,
         options={"HIDDEN"},
     )
     own_key_slot: StringProperty(
         name="Own Slot of Shape Keys",
-        description="The slot of that action that animated the shape keys",
+        description="Slot of that action",
         options={"HIDDEN"},
     )
     hidden_modifiers: StringProperty(
         name="Hidden Modifiers",
-        description="Modifiers switched off while simulated shapes are shown, with their own visibility",
+        description="Modifiers that are switched off while the simulation is shown",
         options={"HIDDEN"},
     )
 

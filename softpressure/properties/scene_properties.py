@@ -6,6 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from ...core.parameters import SCENE
 from ..state import sessions
 from ..state.versions import BLEND_RELATIVE, taken
+from .automatic import boxes
 from .parameter_properties import SETTING, Group, properties
 from .view_properties import Curves, Overlay
 
@@ -56,7 +57,7 @@ def _set_frame_end(settings: Group, value: int) -> None:
 class Declared:
     """The settings that `core/parameters/` declares."""
 
-    __annotations__ = properties(SCENE)
+    __annotations__ = properties(SCENE) | boxes("threads")
 
 
 class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
@@ -64,34 +65,34 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
 
     use_scene_range: BoolProperty(
         name="Scene Range",
-        description="Simulate the frame range of the scene. Setting a start or end frame here switches this off",
+        description="Simulate the frame range of the scene",
         default=True,
         **SETTING,
     )
     frame_start: IntProperty(
         name="Start",
-        description="First frame of the simulation, where bodies have their rest shape; the scene's unless set here",
+        description="First frame of the simulation; setting it switches Scene Range off",
         get=_get_frame_start,
         set=_set_frame_start,
         options=set(),
     )
     frame_end: IntProperty(
         name="End",
-        description="Last frame of the simulation; the scene's unless set here",
+        description="Last frame of the simulation; setting it switches Scene Range off",
         get=_get_frame_end,
         set=_set_frame_end,
         options=set(),
     )
     active_body: IntProperty(
         name="Active Body",
-        description="Which object of the scene is active, by number; setting it selects that object alone",
+        description="Number of the active object; setting it selects that object only",
         get=_get_active_body,
         set=_set_active_body,
         options={"SKIP_SAVE"},
     )
     live_rate: FloatProperty(
         name="Live Frames per Second",
-        description="How many frames per second the last live play of a script took",
+        description="Frames per second of the last interactive simulation of a script",
         get=lambda settings: sessions.of(settings.id_data).live_rate,
         options={"SKIP_SAVE", "HIDDEN"},
     )
@@ -99,34 +100,30 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
     own_frame_end: IntProperty(default=250, options={"HIDDEN"})
     cache_folder: StringProperty(
         name="Folder",
-        description="Where the cache is written: empty is beside the file. It goes there when it is simulated or saved "
-        "next; a path that begins with // is that of the file",
+        description="Folder of the cache; empty for the folder of the file",
         subtype="DIR_PATH",
         options=BLEND_RELATIVE,
     )
     pack_cache: BoolProperty(
         name="Pack into .blend",
-        description="Save the cached frames inside the .blend, too, so that a copy of it plays and renders anywhere. "
-        "The file grows by their size; switched off it shrinks when it is saved next",
+        description="Save the cached frames in the .blend file, so that copies of it play and render anywhere",
         default=False,
         options=set(),
     )
     render_without_frames: EnumProperty(
         name="Missing Frames",
-        description="What a render from the command line does where a frame is not simulated, as on a render farm "
-        "that got the file without its cache",
+        description="What a render from the command line does where a frame is not simulated",
         items=(
-            ("STOP", "Stop", "End Blender with exit status 1 and a sentence on what is missing"),
-            ("RED", "Red Frame", "Write a red picture in place of the frame, and go on"),
-            ("WARN", "Warn", "Print a sentence, and render the nearest frame that there is"),
+            ("STOP", "Stop", "Quit Blender with exit status 1 and say what is missing"),
+            ("RED", "Red Frame", "Write a red image instead of the frame and continue"),
+            ("WARN", "Warn", "Print a warning and render the nearest cached frame"),
         ),
         default="STOP",
         options=set(),
     )
     key_error: FloatProperty(
         name="Largest Error",
-        description="How far a vertex may be from the simulated one with relative shape keys. Larger makes fewer "
-        "keys and smaller files; 0 keeps every frame in which something does not move evenly",
+        description="Largest distance of relative shape keys from the simulation. Larger makes fewer keys",
         default=0.001,
         min=0.0,
         soft_max=0.1,
@@ -137,16 +134,14 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
     )
     point_attributes: BoolProperty(
         name="Point Attributes",
-        description="Write strain and contact force (N) of the shown frame to the vertices of soft bodies, as the mesh "
-        "attributes sp_strain and sp_contact_force, for shading and geometry nodes. Forces are kept with frames that "
-        "are simulated from the start while this is on",
+        description="Write strain and contact force to the mesh attributes sp_strain and sp_contact_force",
         default=False,
         options=set(),
         update=_on_attributes,
     )
     defaults_version: IntProperty(
         name="Version of the Defaults",
-        description="Which defaults hold where a setting was not changed; 0 in files of early versions",
+        description="Version of the defaults; 0 in files of early versions",
         options={"HIDDEN"},
     )
 

@@ -11,16 +11,14 @@ class Sweep:
 
     settings: StringProperty(
         name="Settings",
-        description="Settings with their values, apart by spaces, as Ball.gauge_pressure=500,2000 or "
-        "Ball.mass=0.5..2:4, which is four from 0.5 to 2. A name with spaces is put in quotes. Copy Full Data "
-        "Path of a field gives its name, too",
+        description="Settings and values, such as Ball.gauge_pressure=500,2000 or Ball.mass=0.5..2:4",
     )
     pairwise: BoolProperty(
         name="Pairwise",
-        description="Take the first values of all settings, then the second, instead of all combinations",
+        description="Combine the first values of all settings, then the second ones, instead of all combinations",
     )
     workers: IntProperty(
-        name="Processes", description="How many cases run at the same time", min=1, soft_max=16, default=1
+        name="Processes", description="Number of cases that run at the same time", min=1, soft_max=16, default=1
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import button_states
 import pytest
-from bpy_panels import buttons
+from bpy_panels import buttons, show
 from bpy_scene import empty_file, falling  # noqa: F401
 from softpressure_ext import panels
 from softpressure_ext.core import prepare
@@ -66,6 +66,7 @@ def test_each_button_does_its_work_or_says_why_not(
     state: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     button_states.make(state)
+    show()
     wrong, is_fresh = [], True
     for name, properties in list(presses(tmp_path)):
         for how in ("EXEC_DEFAULT", "INVOKE_DEFAULT"):
@@ -73,6 +74,7 @@ def test_each_button_does_its_work_or_says_why_not(
                 continue
             if not is_fresh:
                 button_states.make(state)
+                show()
             is_fresh = not getattr(bpy.ops.softpressure, name.removeprefix("softpressure.")).poll()
             end = press(name, properties, how)
             if end and not is_sentence(end):

@@ -6,10 +6,9 @@ from typing import Any
 import bpy  # isort: skip  (first, as it makes bmesh known)
 import bmesh
 import pytest
-from bpy_panels import drawn
+from bpy_panels import body_rows, drawn
 from bpy_scene import add_ball, add_mesh, as_drawn, empty_file, problem_of, rest, select  # noqa: F401
-from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
-from softpressure_ext.panels.check import SOFTPRESSURE_PT_check
+from softpressure_ext.panels.diagnostics import SOFTPRESSURE_PT_diagnostics
 from softpressure_ext.softpressure.bodies import fixes, mesh_checks
 from softpressure_ext.softpressure.scene_io import mesh_io
 from softpressure_ext.softpressure.state import sessions
@@ -77,7 +76,7 @@ def test_a_refused_mesh_is_fixed_by_a_click_and_added(
     with pytest.raises(RuntimeError, match=sentence):
         bpy.ops.softpressure.add_body(kind="SOFT")
     assert mesh_checks.fixes_for(ball) == (fix,)
-    assert "softpressure.fix" in drawn(SOFTPRESSURE_PT_body)
+    assert "softpressure.fix" in body_rows()
     assert bpy.ops.softpressure.fix(object_name="Ball", fix=fix) == {"FINISHED"}
     assert ball.softpressure.kind == "SOFT" and problem_of(ball) == ""
     assert mesh_io.live_key(ball) is not None
@@ -116,23 +115,23 @@ def check() -> list[Any]:
 @pytest.mark.smoke
 def test_a_clean_scene_has_no_flaws_and_the_panel_says_so() -> None:
     add_ball()
-    assert drawn(SOFTPRESSURE_PT_check) == ["softpressure.check"]
+    assert drawn(SOFTPRESSURE_PT_diagnostics)[0] == "softpressure.check"
     assert check() == []
-    assert "Nothing is wrong." in drawn(SOFTPRESSURE_PT_check)
+    assert "No problems found." in drawn(SOFTPRESSURE_PT_diagnostics)
 
 
 def test_results_end_with_their_cause() -> None:
     ball = add_ball(thickness=0.5)
     [flaw] = check()
     assert "its thickness of 0.5 m is more than its mean edge" in flaw.sentence and not flaw.is_grave
-    assert "softpressure.fix" in drawn(SOFTPRESSURE_PT_check)
+    assert "softpressure.fix" in drawn(SOFTPRESSURE_PT_diagnostics)
     ball.softpressure.thickness = 0.01
-    assert "Something has changed since: press Check again." in " ".join(drawn(SOFTPRESSURE_PT_check))
+    assert "Something has changed since: press Check again." in " ".join(drawn(SOFTPRESSURE_PT_diagnostics))
     ball.softpressure.thickness = 0.5
     check()
     assert bpy.ops.softpressure.fix(object_name="Ball", fix="THICKNESS") == {"FINISHED"}
     assert ball.softpressure.thickness == 0.0
-    assert "Nothing is wrong." in drawn(SOFTPRESSURE_PT_check)  # looked at anew
+    assert "No problems found." in drawn(SOFTPRESSURE_PT_diagnostics)  # looked at anew
 
 
 def test_bodies_that_cross_each_other_are_reported() -> None:
@@ -219,7 +218,7 @@ def test_each_mesh_is_searched_for_fixes_once(monkeypatch: pytest.MonkeyPatch) -
     for _ in range(3):
         sessions.mark_all()
         assert mesh_checks.fixes_for(ball) == ("FILL_HOLES",)
-        drawn(SOFTPRESSURE_PT_body)
+        body_rows()
     assert len(looked) == 1
     edit(ball, add_loose)
     sessions.mark_all()

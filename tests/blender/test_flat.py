@@ -6,10 +6,9 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_panels import drawn
+from bpy_panels import body_rows
 from bpy_scene import FallingWorld, empty_file, falling, frame, play, problem_of, shown, this_session  # noqa: F401
 from softpressure_ext.core.topology import signed_volume
-from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.simulation import capture
 
@@ -159,14 +158,14 @@ def test_the_panel_shows_the_settings_of_the_type() -> None:
     shown_names = {}
     for kind in ("LOOP", "TRUSS"):
         ring.softpressure.body_type = kind
-        shown_names[kind] = set(drawn(body_panel.SOFTPRESSURE_PT_body))
+        shown_names[kind] = set(body_rows())
     gas = {"gauge_pressure", "stretch_modulus", "bend_modulus", "self_collision"}
-    assert gas | {"depth"} <= shown_names["LOOP"] and not gas & shown_names["TRUSS"]
-    assert {"depth", "cell_size", "modulus"} <= shown_names["TRUSS"]
+    assert gas | {"own_depth"} <= shown_names["LOOP"] and not gas & shown_names["TRUSS"]
+    assert {"own_depth", "own_cell_size", "modulus"} <= shown_names["TRUSS"]
     bpy.ops.mesh.primitive_cube_add()
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     bpy.context.object.softpressure.body_type = "TRUSS"
-    assert "depth" not in set(drawn(body_panel.SOFTPRESSURE_PT_body))
+    assert "own_depth" not in set(body_rows())
 
 
 def test_pins_follow_the_animation_within_the_plane() -> None:
@@ -201,10 +200,10 @@ def test_adding_a_flat_mesh_says_its_type_and_whether_gravity_moves_it() -> None
     note = " ".join(reports())
     assert "Plane: added as a soft body of type Flat Outline, which moves within its own plane only" in note
     assert "gravity has no part in that plane" in note
-    assert "gravity has no part in its plane" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body, width=2000))
+    assert "gravity has no part in its plane" in " ".join(body_rows(2000))
     plane.rotation_euler.x = np.pi / 2
     bpy.context.view_layer.update()
-    assert "gravity" not in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body, width=2000))
+    assert "gravity has" not in " ".join(body_rows(2000))
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, rotation=(np.pi / 2, 0, 0))
     note = " ".join(reports())
     assert "of type Lattice" in note and "gravity" not in note
@@ -222,10 +221,10 @@ def test_a_flat_mesh_is_offered_a_back_and_gas_between(cells: int) -> None:
     sheet = bpy.context.object
     sheet.vertex_groups.new(name="Pins").add([0], 1.0, "REPLACE")
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    assert "softpressure.inflate" in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert "softpressure.inflate" in body_rows()
     assert bpy.ops.softpressure.inflate() == {"FINISHED"}
     assert (sheet.softpressure.kind, sheet.softpressure.body_type) == ("SOFT", "MEMBRANE")
-    assert "softpressure.inflate" not in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert "softpressure.inflate" not in body_rows()
     assert not bpy.ops.softpressure.inflate.poll()
     body = captured().bodies[0]
     assert body.kind == "MEMBRANE"

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import drawn
+from bpy_panels import body_rows
 from bpy_scene import (
     FallingWorld,
     add_ball,
@@ -20,7 +20,6 @@ from bpy_scene import (
     this_session,
     told,
 )
-from softpressure_ext.panels import forces
 from softpressure_ext.softpressure.state import input_digest
 
 
@@ -202,14 +201,12 @@ def test_fields_that_do_not_act_are_reported_once() -> None:
 
 def test_the_panels_show_weights_and_goals() -> None:
     ball = add_ball()
-    assert forces.SOFTPRESSURE_PT_fields.poll(bpy.context) and forces.SOFTPRESSURE_PT_goal.poll(bpy.context)
-    names = drawn(forces.SOFTPRESSURE_PT_fields)
-    assert {"effector_collection", "weight_gravity", "weight_all", "weight_harmonic"} <= set(names)
-    assert drawn(forces.SOFTPRESSURE_PT_goal) == ["goal_group", "goal_stiffness", "goal_damping"]
+    weights = {"effector_collection", "weight_gravity", "weight_all", "weight_harmonic"}
+    assert weights | {"goal_group", "goal_stiffness", "goal_damping"} <= {*body_rows()}
     ball.softpressure.kind = "RIGID"
-    assert forces.SOFTPRESSURE_PT_fields.poll(bpy.context) and not forces.SOFTPRESSURE_PT_goal.poll(bpy.context)
+    assert weights <= {*body_rows()} and "goal_group" not in body_rows()
     ball.softpressure.kind = "COLLIDER"
-    assert not forces.SOFTPRESSURE_PT_fields.poll(bpy.context)
+    assert not weights & {*body_rows()}
 
 
 def add_group(ball: Any, name: str, weights: dict[int, float]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import guide
 import pytest
-from bpy_panels import labels
+from bpy_panels import labels, show
 from bpy_scene import empty_file  # noqa: F401
 from softpressure_ext import panels
 from softpressure_ext.panels.layout import CATEGORY
@@ -19,6 +19,7 @@ PRESETS = {Path(path).stem.replace("_", " ") for path in Path(materials.__file__
 
 def read_labels() -> set[str]:
     """What a person can read in the tab now, with the menu of presets if there is one; without figures in brackets."""
+    show()
     obj = bpy.context.object
     has_presets = obj is not None and obj.type == "MESH" and obj.softpressure.kind == "SOFT"
     found = {CATEGORY} | labels(SIDEBAR) | (PRESETS if has_presets else set())

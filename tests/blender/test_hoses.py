@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import drawn
+from bpy_panels import body_rows, drawn
 from bpy_scene import add_ball, empty_file, falling, frame, select, this_session  # noqa: F401
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.bodies import hose_problems
@@ -129,10 +129,10 @@ def test_a_hose_is_saved_and_undone(tmp_path: Path) -> None:
 
 def test_the_panels_show_the_hose() -> None:
     one, other, hose = linked()
-    names = drawn(body_panel.SIDEBAR[0], bpy.context)
+    names = body_rows()
     assert {"hose_from", "hose_to", "conductance", "valve"} <= set(names)
     select(other, one)
-    names = drawn(body_panel.SOFTPRESSURE_PT_fluid)
+    names = drawn(body_panel.SOFTPRESSURE_PT_gas)
     assert {"pump_rate", "leak_diameter", "valve", "softpressure.add_hose"} <= set(names)
     assert hose.name == "Hose"
 

@@ -6,9 +6,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import drawn
+from bpy_panels import body_rows, drawn
 from bpy_scene import add_ball, empty_file, frame, play, rest, shown, this_session  # noqa: F401
-from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_simulation
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.state import versions
@@ -30,7 +29,7 @@ def gauge() -> float:
 
 
 def body_panel() -> list[str]:
-    found = drawn(SOFTPRESSURE_PT_body, width=1000)
+    found = body_rows(1000)
     assert {"pressure_at", "drawn_shape", "start_at_rest"} <= set(found)
     return found
 
@@ -53,7 +52,7 @@ def test_a_slack_body_at_its_drawn_volume_is_as_it_was() -> None:
     play(1, 25)
     assert this_session().world.model.fillings == (None,)
     assert 100.0 < gauge() < 1_000.0  # the skin's growth eats the rest
-    assert not any("Puffs" in text or text == UNKNOWN for text in drawn(SOFTPRESSURE_PT_body))
+    assert not any("Puffs" in text or text == UNKNOWN for text in body_rows())
 
 
 def test_a_body_starts_as_drawn_or_at_rest() -> None:

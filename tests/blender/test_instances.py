@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import buttons, drawn
+from bpy_panels import body_rows, buttons
 from bpy_scene import add_ball, empty_file, falling, frame, play, problem_of, select, state_text, this_session  # noqa: F401
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.bodies import mesh_checks
@@ -49,7 +49,7 @@ def test_a_collection_instance_collides_with_all_its_meshes_where_they_are_seen(
     instance.scale = (2.0, 2.0, -2.0)  # mirrored
     assert [properties["kind"] for name, properties, _ in buttons([body_panel.SIDEBAR[0]])] == ["COLLIDER"]
     assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    assert {"friction", "bounciness"} <= {*drawn(body_panel.SIDEBAR[0])} and problem_of(instance) == ""
+    assert {"friction", "bounciness"} <= {*body_rows()} and problem_of(instance) == ""
     add_ball()
     play(1, 3)
     found = obstacle()

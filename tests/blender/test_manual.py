@@ -26,13 +26,17 @@ def test_every_setting_is_in_the_manual_once_and_says_what_it_does() -> None:
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.__name__)
-def test_every_panel_leads_to_its_section(panel: type) -> None:
-    opened = SimpleNamespace()
-    row = SimpleNamespace(operator=lambda name, **_: opened if name == "wm.url_open" else None)
-    panel.draw_header_preset(SimpleNamespace(layout=SimpleNamespace(row=lambda **_: row), section=panel.section), None)
-    address, _, section = opened.url.partition("#")
-    assert address == manual.PAGE.as_uri() and f"<h2 id='{section}'>" in manual.PAGE.read_text(encoding="utf-8")
+def test_f1_on_each_setting_opens_its_line() -> None:
+    from softpressure_ext.panels.manual import manual_map
+
+    page, (address, found) = manual.page(), manual_map()
+    assert address == manual.PAGE.as_uri()
+    by_name = dict(found)
+    for _, _, _, where, names in manual.SECTIONS:
+        group = manual.OWNERS[where]
+        for name in names.split():
+            end = by_name[f"bpy.types.softpressure_pg_{group}.{name}"]
+            assert page.count(f"<tr id='{end.removeprefix('#')}'>") == 1, name
 
 
 def test_panels_are_in_both_places() -> None:
@@ -45,15 +49,15 @@ def test_panels_are_in_both_places() -> None:
 def test_the_button_in_properties_adds_and_removes() -> None:
     from bpy_panels import Layout
     from bpy_scene import add_ball
-    from softpressure_ext.panels import body
+    from softpressure_ext.panels import body, menus
 
     drawn: list[str] = []
     panel = SimpleNamespace(layout=Layout(drawn, []))
     context = SimpleNamespace(object=add_ball(kind=None))
-    body._draw_add(panel, context)
+    menus._draw_physics(panel, context)
     context.object.softpressure.kind = "SOFT"
-    body._draw_add(panel, context)
-    assert drawn == ["softpressure.add_body", "softpressure.remove_body"]
+    menus._draw_physics(panel, context)
+    assert drawn == ["softpressure.set_type", "softpressure.remove_body"]
     assert body.PHYSICS[0].poll(context)
     context.object.softpressure.kind = "NONE"
     assert not body.PHYSICS[0].poll(context)

@@ -24,7 +24,7 @@ DECLARED = {
     "scene.py": """
     Parameter(
         name="humidity", label="Humidity", tooltip="How damp the air is. Higher is damper", bodies=(SCENE,),
-        default=40.0, plain={SCENE: 0.0}, unit="%", low=0.0, high=100.0, group="ADVANCED",
+        default=40.0, plain={SCENE: 0.0}, unit="%", low=0.0, high=100.0, group="FLUID",
     ),
 """,
 }
@@ -36,7 +36,7 @@ import bpy_scene
 import bpy
 import softpressure_ext
 softpressure_ext.register()
-from bpy_panels import drawn
+from bpy_panels import body_rows, drawn
 from softpressure_ext.core import ModelBuilder, ParameterError
 from softpressure_ext.softpressure.simulation import capture
 from softpressure_ext.softpressure.state import input_digest
@@ -67,11 +67,10 @@ FOLLOWS = {
 import shapes
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
-from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.softpressure.bodies import materials
 here = ball.softpressure.bl_rna.properties["stickiness"]
 assert (here.name, here.default, here.hard_min, here.hard_max, here.is_animatable) == ("Stickiness", 0.25, 0, 9, True)
-assert "stickiness" in drawn(SOFTPRESSURE_PT_body), drawn(SOFTPRESSURE_PT_body)
+assert "stickiness" in body_rows(), body_rows()
 assert is_dated(ball.softpressure, "stickiness", 0.5)
 assert "stickiness" in materials.PROPERTIES
 ball.softpressure.stickiness = 0.5
@@ -89,13 +88,13 @@ assert wrong == "toy: stickiness -1 Pa; give a number at least 0 and at most 9."
 assert refuses(lambda **more: builder.add_collider("toy", *mesh, **more), stickiness=1.0).startswith("toy: stickiness;")
 bpy.ops.mesh.primitive_cube_add()
 bpy.ops.softpressure.add_body(kind="COLLIDER")
-assert "stickiness" not in drawn(SOFTPRESSURE_PT_body)
+assert "stickiness" not in body_rows()
 """,
     "scene.py": """
-from softpressure_ext.panels.scene import SOFTPRESSURE_PT_advanced
+from softpressure_ext.panels.scene import SOFTPRESSURE_PT_fluids
 here = scene.softpressure.bl_rna.properties["humidity"]
 assert (here.name, here.default, here.hard_max, here.subtype) == ("Humidity", 40.0, 100.0, "PERCENTAGE")
-assert "humidity" in drawn(SOFTPRESSURE_PT_advanced), drawn(SOFTPRESSURE_PT_advanced)
+assert "humidity" in drawn(SOFTPRESSURE_PT_fluids), drawn(SOFTPRESSURE_PT_fluids)
 assert is_dated(scene.softpressure, "humidity", 50.0)
 scene.softpressure.humidity = 25.0
 assert built().settings[-1]["humidity"] == 0.25

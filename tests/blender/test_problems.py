@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import drawn
+from bpy_panels import body_rows, drawn
 from bpy_scene import (
     FallingWorld,
     add_ball,
@@ -24,7 +24,6 @@ from bpy_scene import (
     told,
 )
 from softpressure_ext.core import DivergenceError
-from softpressure_ext.panels import body as body_panel
 from softpressure_ext.panels import controls as controls_panel
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -36,7 +35,7 @@ OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
 def told_of_active() -> str:
     """What the panel says of the active object."""
     bpy.context.view_layer.update()
-    return " ".join(drawn(body_panel.SOFTPRESSURE_PT_body, width=2000))
+    return " ".join(body_rows(2000))
 
 
 def add_cup() -> Any:

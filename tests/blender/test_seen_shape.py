@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import drawn
+from bpy_panels import body_rows
 from bpy_scene import (
     empty_file,  # noqa: F401
     falling,  # noqa: F401
@@ -17,7 +17,6 @@ from bpy_scene import (
     shown,
     this_session,
 )
-from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import kept_meshes, mesh_io, modifier_stack
 from softpressure_ext.softpressure.simulation import making_meshes, simulate_job
@@ -147,7 +146,7 @@ def test_a_mirror_of_a_half_is_refused_with_the_button_that_applies_it() -> None
     obj.softpressure.simulation_mesh = "EVEN"
     with pytest.raises(RuntimeError, match=r"Mirror.*Apply the modifier"):
         bpy.ops.softpressure.add_body()
-    assert "softpressure.fix" in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert "softpressure.fix" in body_rows()
     assert bpy.ops.softpressure.fix(object_name=obj.name, fix="APPLY_MODIFIER") == {"FINISHED"}
     assert not obj.modifiers and obj.softpressure.kind == "SOFT" and not problem_of(obj)
     play(1, 2)
@@ -161,7 +160,7 @@ def test_copies_of_an_array_are_not_simulated_and_the_panel_says_so_with_the_but
     add_soft(obj)
     play(1, 2)
     assert volume(body().positions, body().triangles) == pytest.approx(8.0, rel=0.01)
-    panel = drawn(body_panel.SOFTPRESSURE_PT_body)
+    panel = body_rows()
     assert any("its modifier Array" in text for text in panel) and "softpressure.fix" in panel
     assert bpy.ops.softpressure.fix(object_name=obj.name, fix="APPLY_MODIFIER") == {"FINISHED"}
     play(1, 2)
@@ -315,7 +314,7 @@ def test_an_open_mesh_is_filled_with_cells_and_follows_them(kind: str) -> None:
     assert body().kind == kind and body().drawn is not None
     np.testing.assert_allclose(shown(obj), before - (0, 0, 9.81 * 9 * 10 / (2.0 * 24.0**2)), atol=1e-5)
     text = f"Fills {len(body().positions):,} even vertices with cells, for {len(before):,} drawn"
-    assert text in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert text in body_rows()
     obj.softpressure.simulation_mesh = "DRAWN"
     assert "open edges" in problem_of(obj)
 

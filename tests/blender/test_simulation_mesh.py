@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_panels import drawn
+from bpy_panels import body_rows
 from bpy_scene import (
     add_ball,
     add_mesh,
@@ -22,7 +22,6 @@ from bpy_scene import (
 )
 from softpressure_ext.core import check_closed_surface
 from softpressure_ext.core.simulation_mesh.even import WRAPPED
-from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.state import versions
 
@@ -66,7 +65,7 @@ def test_the_drawn_mesh_follows_and_its_bake_is_the_preview(add: Any) -> None:
     np.testing.assert_allclose(preview, before - (0, 0, fallen(9)), atol=2e-6)
     text = simulation_mesh_notes.text(bpy.context.scene, obj)
     assert text == f"Simulates {len(body().positions):,} even vertices for {len(before):,} drawn"
-    assert text in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert text in body_rows()
     assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
     frame(10)
     np.testing.assert_allclose(shown(obj), preview, atol=1e-5)

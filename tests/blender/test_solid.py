@@ -5,9 +5,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import drawn
+from bpy_panels import body_rows
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, rest, shown, this_session  # noqa: F401
-from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.simulation import capture
 from softpressure_ext.softpressure.state import sessions
@@ -93,21 +92,20 @@ def test_the_panel_shows_the_settings_of_the_type() -> None:
     shown_names = {}
     for kind in ("MEMBRANE", "TRUSS", "SOLID"):
         cube.softpressure.body_type = kind
-        shown_names[kind] = set(drawn(body_panel.SOFTPRESSURE_PT_body))
+        shown_names[kind] = set(body_rows())
     gas = {"gauge_pressure", "stretch_modulus", "bend_modulus", "self_collision"}
     assert gas <= shown_names["MEMBRANE"] and not gas & (shown_names["TRUSS"] | shown_names["SOLID"])
     assert "particle_radius" not in shown_names["SOLID"] | shown_names["MEMBRANE"]
-    assert {"cell_size", "modulus"} <= shown_names["TRUSS"] and "poisson_ratio" not in shown_names["TRUSS"]
-    assert {"body_type", "cell_size", "modulus", "poisson_ratio"} <= shown_names["SOLID"]
+    assert {"own_cell_size", "modulus"} <= shown_names["TRUSS"] and "poisson_ratio" not in shown_names["TRUSS"]
+    assert {"softpressure.set_type", "own_cell_size", "modulus", "poisson_ratio"} <= shown_names["SOLID"]
 
 
 def test_the_panel_shows_what_only_some_methods_read_with_them_or_where_the_others_refuse_it() -> None:
     cube, scene = add_cube(body_type="TRUSS"), bpy.context.scene
-    panels = body_panel.SOFTPRESSURE_PT_body, body_panel.SOFTPRESSURE_PT_given
     names: dict[str, Any] = {"particle_radius": 0.3, "rigid_springs": True}
 
     def offered() -> set[str]:
-        return names.keys() & set[str]().union(*map(drawn, panels))
+        return names.keys() & {*body_rows()}
 
     scene.softpressure.solver = "EXPLICIT"
     assert not offered()

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_panels import drawn
+from bpy_panels import body_rows
 from bpy_scene import (
     add_ball,
     add_mesh,
@@ -16,7 +16,6 @@ from bpy_scene import (
     select,
     this_session,
 )
-from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.softpressure.bodies import mesh_checks
 
 KINDS = ("SOFT", "RIGID", "COLLIDER")
@@ -118,7 +117,7 @@ def test_the_field_is_shown_for_every_kind_and_is_copied(falling: Any) -> None: 
     for kind in KINDS:
         ball = add_ball(kind, (0, 0, 5), kind)
         ball.softpressure.collision_collection = touched
-        assert "collision_collection" in drawn(SOFTPRESSURE_PT_body)
+        assert "collision_collection" in body_rows()
     other = add_ball("Other", (3, 0, 5), None)
     select(other, ball)
     bpy.ops.softpressure.copy_to_selected()

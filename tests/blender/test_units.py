@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_panels import drawn
+from bpy_panels import body_rows
 from bpy_scene import (
     add_ball,
     add_mesh,
@@ -19,7 +19,6 @@ from bpy_scene import (
     shown,
     this_session,
 )
-from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import units
@@ -149,7 +148,7 @@ def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falli
 def test_a_mass_is_shown_in_kilograms_at_any_scale() -> None:
     add_ball(kind="RIGID")
     assert bpy.types.Object.bl_rna.properties["softpressure"].fixed_type.properties["mass"].unit == "NONE"
-    assert "mass" in drawn(SOFTPRESSURE_PT_body)
+    assert "mass" in body_rows()
 
 
 def test_sentences_are_in_metres_too() -> None:

@@ -28,13 +28,17 @@ class Layout:
         assert name != "active", "what is dim but accepts input puzzles people: use `enabled`"
         super().__setattr__(name, value and self.inherited if name == "enabled" else value)
 
-    def column(self, **_: Any) -> "Layout":
+    def column(self, heading: str = "", **_: Any) -> "Layout":
+        if heading and self.enabled:
+            self.labels.add(heading)
         return Layout(self.drawn, self.locked, self.enabled, self.labels, self.buttons)
 
-    row = box = column
+    row = box = split = column
 
     def label(self, *, text: str, icon: str = "NONE") -> None:
         self.drawn.append(text)
+        if self.enabled:
+            self.labels.add(text)
 
     def prop(self, data: Any, name: str, text: str | None = None, **_: Any) -> None:
         assert name in data.bl_rna.properties, name
@@ -45,6 +49,16 @@ class Layout:
 
     def prop_search(self, data: Any, name: str, _source: Any, _collection: str, text: str | None = None) -> None:
         self.prop(data, name, text)
+
+    def popover(self, *, panel: str, text: str, icon: str = "NONE") -> None:
+        assert hasattr(bpy.types, panel)
+        self.drawn.append(text)
+
+    def menu(self, name: str, icon: str = "NONE") -> None:
+        self.drawn.append(getattr(bpy.types, name).bl_label)
+
+    def separator(self) -> None:
+        pass
 
     def template_list(self, *_: Any, **__: Any) -> None:
         pass
@@ -67,7 +81,10 @@ class Layout:
         self.buttons.append((name, properties, self))
         return properties
 
-    def operator_menu_enum(self, name: str, _property: str, text: str | None = None, **_: Any) -> Any:
+    def operator_menu_enum(self, name: str, choice: str, text: str | None = None, **_: Any) -> Any:
+        kind = getattr(bpy.ops.softpressure, name.partition(".")[2]).get_rna_type()
+        if self.enabled:
+            self.labels |= {item.name for item in kind.properties[choice].enum_items}
         if not self.enabled:
             self.locked.append(name)
         return self.operator(name, text)
@@ -75,6 +92,43 @@ class Layout:
 
 def _choices(what: Any) -> Any:
     return what.enum_items if getattr(what, "type", "") == "ENUM" else ()
+
+
+def shown_panels() -> list[Any]:
+    """The panels of the sidebar that are shown now."""
+    from softpressure_ext.panels import CLASSES
+
+    found = [cls for cls in CLASSES if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"]
+    return [panel for panel in found if not hasattr(panel, "poll") or panel.poll(bpy.context)]
+
+
+def show(advanced: bool = True, research: bool = True, analysis: bool = True) -> None:
+    """Set the switches of the preferences, which stay until Blender's preferences are read again."""
+    from softpressure_ext.panels import preferences
+
+    addons = bpy.context.preferences.addons
+    if "softpressure_ext" not in addons:
+        addons.new().module = "softpressure_ext"
+    found = preferences.preferences()
+    found.advanced, found.research, found.analysis = advanced, research, analysis
+
+
+def _body_panels() -> list[Any]:
+    return [
+        panel for panel in shown_panels() if "body" in (getattr(panel, "section", ""), getattr(panel, "parent", ""))
+    ]
+
+
+def body_rows(width: int = 300) -> list[str]:
+    """What all panels of the active body draw, whatever the preferences hide."""
+    show()
+    return [each for panel in _body_panels() for each in drawn(panel, width)]
+
+
+def body_locked() -> list[str]:
+    """Properties that these panels show and do not let a person change."""
+    show()
+    return [each for panel in _body_panels() for each in locked(panel)]
 
 
 def drawn(panel: Any, width: int = 300) -> list[str]:

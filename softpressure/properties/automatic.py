@@ -1,0 +1,109 @@
+"""Settings whose 0 is automatic: a box in the panel to set one's own value, and the number that is taken else."""
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty
+
+from ..scene_io import simulation_mesh_choice, units
+from ..state import sessions
+
+#: The settings, and what each begins with where its automatic value is not known.
+NAMES = {"thickness": 0.01, "cell_size": 0.1, "depth": 0.1, "simulation_vertices": 1_000, "threads": 1}
+_UNKNOWN = "Automatic"
+#: Cells across the thinnest extent, as the core has it; an extent below this share of the largest is none.
+_CELLS, _FLAT = 4, 1e-6
+#: Cell size of objects by `session_uid`, and the number of the change after which it was computed.
+_cells: dict[int, tuple[int, float]] = {}
+
+
+def box_of(name: str) -> str:
+    """The property of the box of a setting."""
+    return f"own_{name}"
+
+
+def is_own(settings: Any, name: str) -> bool:
+    """Whether a setting has a value of its own."""
+    return bool(getattr(settings, name) > 0)
+
+
+def value(settings: Any, name: str) -> float | None:
+    """The automatic value of a setting, in Blender units; None if it is not known yet."""
+    if name == "threads":
+        world = sessions.of(settings.id_data).world
+        if world is None:
+            return None
+        from ...core.threads import thread_count
+
+        return thread_count(settings.solver, world.model.vertex_count)
+    obj, scene = settings.id_data, bpy.context.scene
+    assert scene is not None
+    if name == "simulation_vertices":
+        return simulation_mesh_choice.vertex_count(scene, obj)
+    if name == "cell_size":
+        return _cell_size(obj)
+    here = sessions.of(scene)
+    if here.world is None or obj.session_uid not in here.object_uids:
+        return None
+    model, body = here.world.model, here.object_uids.index(obj.session_uid)
+    if name == "depth" and body >= len(model.flat.depth):
+        return None
+    return float((model.thickness if name == "thickness" else model.flat.depth)[body]) / units.metres_per_unit(scene)
+
+
+def _cell_size(obj: bpy.types.Object) -> float | None:
+    """Of the mesh as it is drawn; read anew after a change alone."""
+    if obj.type != "MESH" or obj.mode == "EDIT" or not len(obj.data.vertices):
+        return None
+
+    from ..scene_io import flat_shape
+
+    change, size = _cells.get(obj.session_uid, (-1, 0.0))
+    if change != sessions.change_count():
+        extent = np.ptp(flat_shape.rest_positions(obj), axis=0)
+        size = float(extent[extent > _FLAT * extent.max()].min(initial=np.inf)) / _CELLS
+        _cells.clear()
+        _cells[obj.session_uid] = sessions.change_count(), size
+    return size if np.isfinite(size) else None
+
+
+def text(settings: Any, name: str) -> str:
+    """The automatic value as a row shows it."""
+    found = value(settings, name)
+    if found is None:
+        return _UNKNOWN
+    if name in ("threads", "simulation_vertices"):
+        return f"{found:,.0f}"
+    scene = bpy.context.scene
+    return units.length_text(scene, found * units.metres_per_unit(scene))
+
+
+def _getter(name: str) -> Callable[[Any], bool]:
+    return lambda settings: is_own(settings, name)
+
+
+def _setter(name: str) -> Callable[[Any, bool], None]:
+    def set_own(settings: Any, is_on: bool) -> None:
+        if is_on and not is_own(settings, name):
+            found = value(settings, name) or NAMES[name]
+            setattr(settings, name, found if isinstance(found, int) else float(f"{found:.3g}"))
+        elif not is_on:
+            settings.property_unset(name)
+
+    return set_own
+
+
+def boxes(*names: str) -> dict[str, Any]:
+    """The properties of the boxes of these settings, for the annotations of a class."""
+    return {
+        box_of(name): BoolProperty(
+            name="Set",
+            description="Set a value instead of the automatic one",
+            get=_getter(name),
+            set=_setter(name),
+            options={"HIDDEN", "SKIP_SAVE"},
+        )
+        for name in names
+    }
