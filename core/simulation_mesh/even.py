@@ -117,13 +117,13 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
 
 
 def in_order(triangles: Numbers) -> Numbers:
-    """The same triangles, each from its highest corner on, in ascending order.
+    """The same triangles, each from its highest corner on, in descending order.
 
     Programs number the faces of one surface in many ways, Blender's spheres otherwise each time they are added.
     """
     first = triangles.argmax(axis=1)[:, None]
     turned = np.take_along_axis(triangles, (first + np.arange(3)) % 3, axis=1)
-    return turned[np.lexsort(turned.T[::-1])]
+    return turned[np.lexsort(turned.T[::-1])[::-1]]
 
 
 def repaired(x: FloatArray, triangles: Numbers) -> tuple[Mesh, Mesh, tuple[str, ...]]:
