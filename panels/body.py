@@ -180,7 +180,7 @@ class Shape(PartOfBody):
             if parameter.name == "simulation_mesh" and settings.simulation_mesh == "CUSTOM":
                 layout.prop(settings, "cage_object")
         if text := simulation_mesh_notes.text(scene, obj):
-            layout.label(text=text, icon="MESH_ICOSPHERE")
+            draw_text(layout, bpy.context, text, "MESH_ICOSPHERE")
         for text in simulation_mesh_notes.notes(scene, obj):
             draw_text(layout, bpy.context, text, "INFO")
 

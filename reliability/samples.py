@@ -104,9 +104,9 @@ def _watched(seed):
     jitter(scene, seed)
     watch, step = Watch(), stepping.step
 
-    def watched(session, *more):
-        step(session, *more)
-        watch.see(session.world)
+    def watched(stepper, *more):
+        step(stepper, *more)
+        watch.see(stepper.world)
 
     stepping.step = watched
     error = ""

@@ -1,8 +1,6 @@
 """Small scenes, made with the same operators and settings that a person uses.
 
-    bl_ext.user_default.softpressure.softpressure.samples.build("bounce")
-
-replaces what is in the current scene. `sample_blends/build.py` saves each as a file.
+`build("bounce")` replaces what is in the current scene; `build.py` saves each as a file. The zip does not have them.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""In a real window: the picture of the panels in README.md, `docs/panels.png`, made anew.
+"""In a real window: the picture of the panels in `docs/features.md`, `docs/panels.png`, made anew.
 
     blender --python tests/window/panels.py -- [--zip ZIP] [--folder docs]
 
@@ -7,7 +7,6 @@ are open, about 4500 pixels: `Xvfb :9 -screen 0 1400x4600x24`, and Blender's `--
 """
 
 import argparse
-import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +26,8 @@ import steps
 MOST = 1000
 #: Panels that stay closed: ten rows of one kind, and what the papers choose.
 CLOSED = {"fields", "method"}
+#: Panels that are open at first.
+FIRST = {"body", "simulation", "bake"}
 
 
 def ball() -> None:
@@ -52,16 +53,10 @@ def jelly() -> None:
     bpy.context.object.softpressure.body_type = "SOLID"
 
 
-def refused() -> None:
-    """A mesh with holes."""
-    bpy.ops.mesh.primitive_monkey_add()
-    with contextlib.suppress(RuntimeError):  # it says why; so does the panel
-        bpy.ops.softpressure.add_body(kind="SOFT")
-
-
 def open_panels(sections: set[str]) -> None:
     """Register the panels of the sidebar anew: those of these sections open, all others closed."""
-    panels = [cls for cls in steps.module("panels").CLASSES if getattr(cls, "bl_category", "") == "Soft Pressure"]
+    ours = [cls for cls in steps.module("panels").CLASSES if getattr(cls, "bl_category", "") == "Soft Pressure"]
+    panels = [cls for cls in ours if hasattr(cls, "section")]  # the row of controls is always open
     for cls in reversed(panels):
         bpy.utils.unregister_class(cls)
     for cls in panels:
@@ -77,7 +72,8 @@ def make(options: argparse.Namespace) -> Iterator[float]:
         yield sidebar.REDRAW
     sections = {cls.section for cls in steps.module("panels").CLASSES if hasattr(cls, "section")}
     found: list[np.ndarray] = []
-    for build, opened in ((ball, sections - CLOSED), (jelly, {"body", "flow"}), (refused, {"body"})):
+    shown = steps.module("panels.preferences").preferences()
+    for build, opened, shown.advanced in ((ball, FIRST, False), (ball, sections - CLOSED, True), (jelly, FIRST, False)):
         open_panels(opened)
         with steps.in_view():
             guide.start()
