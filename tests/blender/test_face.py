@@ -16,7 +16,7 @@ MOST = {"MEMBRANE": 12, "SOLID": 10, "RIGID": 8}
 _SAME_ROW = {"softpressure.set_type", "softpressure.remove_body", "Material"}
 
 
-def cube(**settings: Any) -> Any:
+def cube() -> Any:
     """A cube of 2 m, selected."""
     bpy.ops.mesh.primitive_cube_add()
     return bpy.context.object
