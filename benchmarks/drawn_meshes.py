@@ -3,7 +3,7 @@
     python benchmarks/drawn_meshes.py FOLDER [--meshes cow ...] [--frames 16] [--rounds 3] [--output FILE.json]
 
 Each mesh is made 2 m large and dropped 0.2 m on a floor: by us at NORMAL and DRAFT, with self-contact, and by Cloth
-(quality 5, no self-collision, the same mass, stiffness and gas), in turns. FOLDER has the .obj files. Times are those of
+(quality 5, no self-collision, the same mass, stiffness and gas), in turns. FOLDER has the .obj files. Times are of
 all threads of the process. Rows go to docs/benchmarks/drawn.json; `run.py --from-json` puts them on the page.
 """
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..experiments.figures import COLOURS, number
+from .drawn_page import add_drawn
 from .engines import ENGINES
 from .first_start_page import add_first_start
 from .hold_page import add_hold
@@ -91,6 +92,7 @@ def write(path, results):
     page = Page(path.with_suffix(""))
     page.heading("Benchmarks", 1)
     opening(page, results)
+    add_drawn(page, path.with_suffix(""))
     for scene in TITLES:
         cases = [case for case in results["cases"] if case["scene"] == scene]
         if cases:

@@ -66,7 +66,8 @@ class StartLoads:
         """Torque of the loads of the last tick on each body that has some [N m]."""
         starts = self._model.body_point_start
         spans = [slice(*starts[body : body + 2].tolist()) for body in self._loads]
-        return np.array([np.cross(state.positions[own], self._last[own]).sum(axis=0) for own in spans])
+        moments = np.array([state.positions[own].T @ self._last[own] for own in spans])
+        return moments[:, [1, 2, 0], [2, 0, 1]] - moments[:, [2, 0, 1], [1, 2, 0]]
 
     def at(self, time: float, x: FloatArray, mass: FloatArray, fixed: BoolArray) -> FloatArray:
         """Loads [N] at a time [s] since the start, shape (vertex_count, 3), 0 on `fixed` vertices.
