@@ -19,13 +19,13 @@ import bpy
 import measure
 import numpy as np
 from softpressure_ext import register
-from softpressure_ext.softpressure import session
+from softpressure_ext.softpressure.state import sessions
 
 ROOT = Path(__file__).resolve().parent.parent
 PRIMITIVES = {
     "Suzanne": (bpy.ops.mesh.primitive_monkey_add, {}),
     "UV sphere": (bpy.ops.mesh.primitive_uv_sphere_add, {"segments": 128, "ring_count": 61}),
-    **{f"icosphere {n}": (bpy.ops.mesh.primitive_ico_sphere_add, {"subdivisions": n}) for n in (4, 5, 6)},
+    **{f"icosphere {n}": (bpy.ops.mesh.primitive_ico_sphere_add, {"subdivisions": n}) for n in (3, 4, 5, 6)},
 }
 #: Size of each body and its distance from the floor [m]; mass [kg], gauge pressure and atmosphere [Pa], modulus [N/m].
 SIZE, DROP, MASS, GAUGE, AMBIENT, MODULUS = 2.0, 0.2, 1.0, 2_000.0, 101_325.0, 20_000.0
@@ -35,7 +35,7 @@ METHODS = ("NORMAL", "DRAFT", "CLOTH")
 def add_body(folder, name):
     """The mesh of a name above a floor, in an empty file."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    session.forget_all()
+    sessions.forget_all()
     if name in PRIMITIVES:
         add, settings = PRIMITIVES[name]
         add(**settings)
@@ -97,7 +97,7 @@ def run(folder, name, method, frames):
         times.append(time.process_time() - began)
     count = len(item.data.vertices)
     if method != "CLOTH":
-        state = session.of(bpy.context.scene)
+        state = sessions.of(bpy.context.scene)
         assert not state.error, state.error
         count = len(state.start.bodies[0].positions)
     return {"start": start, "ms_per_frame": 1e3 * sum(times) / frames, "vertices": count}
@@ -113,6 +113,8 @@ def main():
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks" / "drawn.json")
     options = parser.parse_args()
     register()
+    for method in options.methods:
+        run(options.folder, "icosphere 3", method, 2)  # loads what the solvers consist of
     rows = []
     for name in options.meshes:
         found = {method: [] for method in options.methods}
@@ -121,6 +123,7 @@ def main():
         row = {"mesh": name, "drawn": len(add_body(options.folder, name)[0].data.vertices)}
         for method, runs in found.items():
             row[method] = {key: statistics.median(each[key] for each in runs) for key in runs[0]}
+            row[method]["start"] = runs[0]["start"]  # later ones find the even mesh in memory
         rows.append(row)
         print(json.dumps(row), file=sys.stderr, flush=True)
     options.output.write_text(json.dumps({"machine": measure.machine(), "rows": rows}, indent=1) + "\n", "utf-8")
