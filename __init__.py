@@ -13,10 +13,10 @@ def _parts() -> tuple[list[type], list[Any]]:
     from .softpressure.batch import command
     from .softpressure.bodies import materials
     from .softpressure.properties import object_properties
-    from .softpressure.viewport import curves, overlay_view
+    from .softpressure.viewport import cached_range, curves, overlay_view
 
     classes = [*object_properties.CLASSES, *operators.CLASSES, *panels.CLASSES]
-    return classes, [object_properties, materials, menus, manual, handlers, command, curves, overlay_view]
+    return classes, [object_properties, materials, menus, manual, handlers, command, cached_range, curves, overlay_view]
 
 
 def register() -> None:

@@ -19,10 +19,11 @@ else:
 
 
 def redraw_progress(manager: bpy.types.WindowManager) -> None:
-    """Redraw the panels that show how far a job is: sidebars of 3D viewports, and Properties > Physics."""
+    """Redraw what shows how far a job is: sidebars of 3D viewports, Properties and the timeline."""
     for window in manager.windows:
         for area in window.screen.areas:
-            if area.type == "PROPERTIES" and area.spaces.active.context == "PHYSICS":
+            is_panel = area.type == "PROPERTIES" and area.spaces.active.context in {"PHYSICS", "SCENE"}
+            if is_panel or area.ui_type == "TIMELINE":  # which shows the cached range
                 area.tag_redraw()
             for region in area.regions if area.type == "VIEW_3D" else ():
                 if region.type == "UI" and region.width > 1:  # else it is closed

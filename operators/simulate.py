@@ -3,6 +3,7 @@
 from typing import Any
 
 import bpy
+from bpy.props import BoolProperty
 
 from ..softpressure.reports import status
 from ..softpressure.scene_io.blender_types import Context
@@ -29,6 +30,8 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
     bl_description = "Simulate all frames that are missing in the cache. You can go on working; Esc stops"
     bl_options = {"REGISTER"}
 
+    to_frame: BoolProperty(name="To Current Frame", description="Simulate up to the current frame only")  # type: ignore[valid-type]
+
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a body, and no reason to wait."""
@@ -44,7 +47,7 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
         sentence = kernels.what_to_prepare(scene)
         if sentence:
             self.report({"INFO"}, sentence)
-        yield from simulate_job.simulate(scene)
+        yield from simulate_job.simulate(scene, scene.frame_current if self.to_frame else None)
 
     def done_text(self, context: Context) -> str:
         """Cached frames, and objects that take no part."""

@@ -143,7 +143,7 @@ def _draw_notes(layout: Layout, context: Context, has_problem: bool) -> None:
     if _is_flat(obj):
         _draw_flat(layout, context)
     # always there, so that nothing below moves under the mouse when the first frame is simulated
-    for text in filter(None, (status.puff_text(scene, obj), status.gauge_text(scene, obj))):
+    for text in filter(None, (status.inflation_text(scene, obj), status.measurement_text(scene, obj))):
         layout.label(text=text, icon="INFO")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 
 from ..softpressure.scene_io.blender_types import Context, Layout
+from ..softpressure.state import sessions
 
 #: Entries that make bodies, in the words in which people look for them: their label, icon, and type.
 _ADDED = (
@@ -36,6 +37,7 @@ class SOFTPRESSURE_MT_object(bpy.types.Menu):
         layout.operator("softpressure.check", icon="VIEWZOOM")
         layout.separator()
         layout.operator("softpressure.simulate", icon="PLAY")
+        layout.operator("softpressure.simulate", text="Calculate to Frame").to_frame = True
         layout.operator("softpressure.live_play", icon="VIEW_PAN")
         layout.operator("softpressure.reset", icon="LOOP_BACK")
         layout.separator()
@@ -69,11 +71,20 @@ def _draw_physics(self: Any, context: Context) -> None:
         column.operator("softpressure.remove_body", text="Soft Pressure", icon="X")
 
 
+def _draw_cache(self: Any, context: Context) -> None:
+    """Below *Bake All Dynamics* in the cache panels of Blender's own simulations."""
+    if sessions.has_bodies(context.scene):
+        self.layout.operator("softpressure.simulate", text="Simulate Soft Pressure", icon="PLAY")
+
+
 _ADDITIONS = {
     "VIEW3D_MT_object": _draw_menu,
     "VIEW3D_MT_object_context_menu": _draw_context_menu,
     "VIEW3D_MT_object_quick_effects": _draw_quick,
     "PHYSICS_PT_add": _draw_physics,
+    "PHYSICS_PT_cloth_cache": _draw_cache,
+    "PHYSICS_PT_softbody_cache": _draw_cache,
+    "SCENE_PT_rigid_body_cache": _draw_cache,
 }
 CLASSES = (SOFTPRESSURE_MT_object,)
 

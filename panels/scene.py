@@ -88,7 +88,11 @@ class Cache:
         column.prop(settings, "point_attributes")
         for sentence in status.attribute_texts(scene):
             draw_text(layout, context, sentence, "INFO")
-        layout.operator("softpressure.delete_cache", icon="TRASH")
+        row = layout.row(align=True)
+        row.operator("softpressure.simulate", text="Calculate to Frame").to_frame = True
+        row.operator("softpressure.delete_cache", icon="TRASH")
+        # Blender's own simulations, as cloth may follow a body and a body may follow cloth
+        layout.operator("ptcache.bake_all", text="Bake All Dynamics").bake = True
 
 
 class Fluids:

@@ -50,12 +50,12 @@ def apply(obj: bpy.types.Object, name: str) -> tuple[list[str], list[str]]:
     if fix.changes_shape and mesh_checks.looked_at(obj) == before:
         mesh_checks.note_useless(obj, name)
     sessions.mark_all()
-    tried = sessions.tried.get(obj.session_uid, "NONE")
+    wanted = sessions.refused_kinds.get(obj.session_uid, "NONE")
     if kind != "NONE":
         setup.on_kind_change(obj)
-    elif done and tried != "NONE" and obj.mode == "OBJECT":
+    elif done and wanted != "NONE" and obj.mode == "OBJECT":
         try:
-            setup.add(obj, tried)
+            setup.add(obj, wanted)
             done[0] += ", and added"
         except SoftPressureError as error:
             refusals.append(str(error))

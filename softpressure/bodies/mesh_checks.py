@@ -97,7 +97,11 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
     change, name, found = _known.get(obj.session_uid, (-1, "", ()))
     if change == sessions.change_count():
         return found
-    kind = obj.softpressure.kind if obj.softpressure.kind != "NONE" else sessions.tried.get(obj.session_uid, "NONE")
+    kind = (
+        obj.softpressure.kind
+        if obj.softpressure.kind != "NONE"
+        else sessions.refused_kinds.get(obj.session_uid, "NONE")
+    )
     mesh: Mesh = obj.data
     states = (kind, obj.mode, mesh.is_editable, object_checks.closing_modifier(obj), obj.softpressure.rigid_shape)
     more = (simulation_mesh_choice.unfollowed(obj), obj.softpressure.body_type, obj.softpressure.simulation_mesh)

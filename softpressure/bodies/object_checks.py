@@ -65,14 +65,14 @@ def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
     made_of += [modifier_stack.first_repeating(obj)]
     made_of += [node_trees.mesh_maker(obj)]
     name = digests.of_arrays([digests.of_mesh(obj), obj.name, size, mirrored, closing, *made_of])
-    if obj.session_uid not in sessions.verdicts or sessions.verdicts[obj.session_uid][0] != name:
+    if obj.session_uid not in sessions.shape_checks or sessions.shape_checks[obj.session_uid][0] != name:
         sentence = ""
         try:
             _check_shape(obj, kind, body_type)
         except MeshError as error:
             sentence = str(error)
-        sessions.verdicts[obj.session_uid] = name, sentence
-    sentence = sessions.verdicts[obj.session_uid][1]
+        sessions.shape_checks[obj.session_uid] = name, sentence
+    sentence = sessions.shape_checks[obj.session_uid][1]
     if sentence:
         raise MeshError(sentence)
 

@@ -55,7 +55,7 @@ def add_all(
         try:
             fitted = add(obj, kind, body_type)
         except SoftPressureError as error:
-            sessions.tried[obj.session_uid] = kind
+            sessions.refused_kinds[obj.session_uid] = kind
             refusals.append(str(error))
         else:
             made_of = _of_flat(scene, obj) or _of_open(obj)

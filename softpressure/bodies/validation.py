@@ -24,7 +24,7 @@ def problems(scene: bpy.types.Scene) -> dict[int, str]:
 def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
     """The same from the file alone. Computed after a change only, so cheap enough to draw."""
     session = sessions.of(scene)
-    if session.asked is None or session.asked[0] != sessions.change_count():
+    if session.static_refusals is None or session.static_refusals[0] != sessions.change_count():
         found = {}
         for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"):
             try:
@@ -32,8 +32,8 @@ def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
             except SoftPressureError as error:
                 found[obj.session_uid] = str(error)
         _spread(scene, found)
-        session.asked = sessions.change_count(), found
-    return dict(session.asked[1])
+        session.static_refusals = sessions.change_count(), found
+    return dict(session.static_refusals[1])
 
 
 def _spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:
@@ -60,7 +60,7 @@ def sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
 
 def refusal(obj: bpy.types.Object) -> str:
     """Why an object without a kind cannot become the body that it was last tried to be; empty if it can."""
-    kind = sessions.tried.get(obj.session_uid, "NONE")
+    kind = sessions.refused_kinds.get(obj.session_uid, "NONE")
     try:
         object_checks.check(obj, kind, setup.suited_type(obj) if kind == "SOFT" else "")
     except SoftPressureError as error:

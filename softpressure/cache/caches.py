@@ -25,7 +25,7 @@ def load(scene: bpy.types.Scene) -> None:
     cache = (current or found)[0]
     session.cache, session.error = cache, ""
     session.object_uids = tuple(scene.objects[name].session_uid for name in cache.body_names)
-    session.gauges = measurements.from_arrays(cache.state or {}, len(cache.body_names))
+    session.measured = measurements.from_arrays(cache.state or {}, len(cache.body_names))
     packing.unload(scene)
 
 

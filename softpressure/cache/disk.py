@@ -44,7 +44,7 @@ def writing(scene: bpy.types.Scene, blend_path: str = "") -> Callable[[], None]:
     if path is None or session.cache is None or not session.cache.frame_count:
         return lambda: None
     note_names(scene)
-    return functools.partial(_write, session, session.cache, session.world, session.gauges, path)
+    return functools.partial(_write, session, session.cache, session.world, session.measured, path)
 
 
 def note_names(scene: bpy.types.Scene) -> None:
@@ -55,7 +55,7 @@ def note_names(scene: bpy.types.Scene) -> None:
 
 
 def state_of(world: World, table: measurements.Table) -> dict[str, NDArray[Any]]:
-    """State of a world for the cache, with the gauges of its run; the world must be between two frames."""
+    """State of a world for the cache, with the measurements of its run; the world must be between two frames."""
     return _arrays(world.save()) | measurements.to_arrays(table)
 
 

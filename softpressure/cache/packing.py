@@ -35,7 +35,7 @@ def pack(scene: DataBlock) -> None:
         return
     disk.note_names(scene)
     found: list[bytes] = []
-    cache, world, table = session.cache, session.world, session.gauges
+    cache, world, table = session.cache, session.world, session.measured
 
     def write() -> None:
         if world is not None:

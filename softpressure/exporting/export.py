@@ -120,7 +120,7 @@ def _check_exporter(kind: formats.Format) -> None:
 def _check_recorded(scene: bpy.types.Scene) -> None:
     """Raise if nothing was recorded with the cached frames for a table."""
     session = sessions.of(scene)
-    if session.gauges:
+    if session.measured:
         return
     if session.cache is None and any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         raise SoftPressureError(
@@ -130,7 +130,7 @@ def _check_recorded(scene: bpy.types.Scene) -> None:
 
 
 def _write_table(scene: bpy.types.Scene, path: Path, only_selected: bool) -> None:
-    """Write the gauges of all bodies, or of the selected ones, as `trace.Trace` has them."""
+    """Write the measurements of all bodies, or of the selected ones, as `trace.Trace` has them."""
     chosen = {obj.session_uid for obj in scene.objects if obj.select_get() or not only_selected}
     if chosen.isdisjoint(sessions.of(scene).object_uids):
         raise SoftPressureError(f"{path}: no selected object is a body that moves. Select one.")

@@ -44,10 +44,10 @@ def value(settings: Any, name: str) -> float | None:
         return simulation_mesh_choice.vertex_count(scene, obj)
     if name == "cell_size":
         return _cell_size(obj)
-    here = sessions.of(scene)
-    if here.world is None or obj.session_uid not in here.object_uids:
+    session = sessions.of(scene)
+    if session.world is None or obj.session_uid not in session.object_uids:
         return None
-    model, body = here.world.model, here.object_uids.index(obj.session_uid)
+    model, body = session.world.model, session.object_uids.index(obj.session_uid)
     if name == "depth" and body >= len(model.flat.depth):
         return None
     return float((model.thickness if name == "thickness" else model.flat.depth)[body]) / units.metres_per_unit(scene)

@@ -166,7 +166,7 @@ def drops_frames(scene: bpy.types.Scene) -> bool:
 def problem_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Why a body takes no part, or why an object was refused when it was added; empty if nothing is wrong with it."""
     is_body = obj.softpressure.kind != "NONE"
-    if not is_body and obj.session_uid not in sessions.tried:
+    if not is_body and obj.session_uid not in sessions.refused_kinds:
         return ""
     from ..bodies import validation
 
@@ -211,7 +211,7 @@ def pace_texts(scene: bpy.types.Scene) -> list[str]:
         time = 1e3 * taken if taken < 1.0 else taken
         digits = float(f"{time:.2g}" if time >= 1.0 else f"{time:.1g}")
         found.append(f"{digits:g} {'ms' if taken < 1.0 else 's'}")
-    rows = [session.gauges[frame][:, measurements.STEPS] for frame in sorted(session.gauges)[-sessions.LAST :]]
+    rows = [session.measured[frame][:, measurements.STEPS] for frame in sorted(session.measured)[-sessions.LAST :]]
     if counts := [float(np.nanmax(row)) for row in rows if np.isfinite(row).any()]:
         steps = round(median(counts))
         found.append("1 step" if steps == 1 else f"{steps} steps")
@@ -251,7 +251,7 @@ def thinned_texts(scene: bpy.types.Scene) -> list[str]:
     return found
 
 
-def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+def inflation_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Growth of a body of gas from its drawn shape: `Puffs out 2.5 cm, volume +4.6 %`; empty if filled as drawn.
 
     The largest displacement, and the change of volume; before they are known it says so, so that the panel keeps its
@@ -264,16 +264,16 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     ):
         return ""
     session = sessions.of(scene)
-    if obj.session_uid not in session.puffs or session.is_out_of_date(scene):
+    if obj.session_uid not in session.inflations or session.is_out_of_date(scene):
         return "Puffs out: not yet known"
-    growth, move = session.puffs[obj.session_uid]
+    growth, move = session.inflations[obj.session_uid]
     if move < _UNSEEN * units.metres_per_unit(scene) * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
         return "Keeps its drawn shape"
     what = "area" if settings.body_type == "LOOP" else "volume"
     return f"Puffs out {units.length_text(scene, move)}, {what} {100.0 * growth:+.1f} %"
 
 
-def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+def measurement_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`, or that they are unknown.
 
     A lattice has a volume only; a loop has its area. Empty for other bodies.
@@ -281,7 +281,7 @@ def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if obj.softpressure.kind != "SOFT":
         return ""
     session = sessions.of(scene)
-    rows = session.gauges.get(scene.frame_current)
+    rows = session.measured.get(scene.frame_current)
     kind = obj.softpressure.body_type
     what = "Area" if kind == "LOOP" else "Volume"
     has_gas = kind in SKINS
@@ -296,7 +296,7 @@ def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 def liquid_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Height of the liquid in a body in this frame: `Liquid up to 12 cm`; empty without, or if unknown."""
     session = sessions.of(scene)
-    rows = session.gauges.get(scene.frame_current)
+    rows = session.measured.get(scene.frame_current)
     if rows is None or obj.session_uid not in session.object_uids:
         return ""
     level = float(rows[session.object_uids.index(obj.session_uid), measurements.LEVEL])

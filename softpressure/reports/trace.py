@@ -52,7 +52,7 @@ class Trace:
         """All frames of a scene that are recorded; of the bodies with these `session_uid`, of all without."""
         session = sessions.of(scene)
         names, by_uid = diagnosis.object_names(scene), {obj.session_uid: obj.name for obj in scene.objects}
-        for frame, rows in sorted(session.gauges.items()):
+        for frame, rows in sorted(session.measured.items()):
             island = {body: report for report in session.reports.get(frame, ()) for body in report.bodies}
             for body, (uid, row) in enumerate(zip(session.object_uids, rows, strict=True)):
                 if uids is None or uid in uids:

@@ -15,7 +15,7 @@ def note_start(session: Session, start: Snapshot) -> None:
     session.quantities = dict(zip(uids, body_quantities.of_model(model), strict=True))
     for number, (body, filling) in enumerate(zip(start.bodies, model.fillings, strict=True)):
         if filling is not None:
-            session.puffs[body.object_uid] = filling.growth, filling.move
+            session.inflations[body.object_uid] = filling.growth, filling.move
             _note(session, number, float(model.gauge_pressure[number]))
 
 

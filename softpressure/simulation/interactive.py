@@ -332,7 +332,7 @@ class Live:
         playback.show(self.scene)
 
     def _measure(self, world: World, start: snapshot.Snapshot) -> tuple[FloatArray | None, list[Any] | None]:
-        """What the overlay shows: rows of the gauges, and contact forces on vertices; None for what it does not."""
+        """What the overlay shows: rows of measurements, and contact forces on vertices; None for what it does not."""
         colour = self.scene.softpressure.overlay_colour
         if colour not in {"PRESSURE", "FORCE"}:
             return None, None

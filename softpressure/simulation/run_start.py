@@ -148,7 +148,7 @@ def begin(
     ]
     positions += [np.empty((0, 3))] * len(start.rigid)
     cache.append(cache.first_frame, positions, [captured.matrices[uid] for uid in session.object_uids])
-    session.gauges[cache.first_frame] = measured
+    session.measured[cache.first_frame] = measured
     session.cache = cache
 
 

@@ -27,12 +27,18 @@ _SLICE = 0.03
 _DRAGGING = ("TRANSFORM_", "POSE_", "ARMATURE_", "MESH_", "CURVE_", "SCULPT_", "PAINT_", "GPENCIL_", "GREASE_PENCIL_")
 
 
-def simulate(scene: bpy.types.Scene) -> Work:
-    """Fill the cache to the last frame; yields after each slice, None while waiting.
+def simulate(scene: bpy.types.Scene, last: int | None = None) -> Work:
+    """Fill the cache to a frame, the last one if none is given; yields after each slice, None while waiting.
 
     Raises with a sentence if it cannot go on, `Interrupted` if an input is changed meanwhile. The finished frames stay
     in any case.
     """
+    settings = scene.softpressure
+    if last is not None and not settings.frame_start <= last <= settings.frame_end:
+        raise SoftPressureError(
+            f"{scene.name}: frame {last} is outside the range of the simulation, {settings.frame_start} to "
+            f"{settings.frame_end}. Move the playhead or the range."
+        )
     yield from prepare(scene)
     session = sessions.of(scene)
     while worker_thread.is_busy():  # with the last frame of a job that was stopped
@@ -55,7 +61,7 @@ def simulate(scene: bpy.types.Scene) -> Work:
             raise SoftPressureError(
                 found or f"{scene.name}: no body to simulate. Select a closed mesh and add it as a soft body."
             )
-        yield from _go_on(scene, session)
+        yield from _go_on(scene, session, settings.frame_end if last is None else last)
     finally:
         session.is_filling = False
 
@@ -76,10 +82,10 @@ def _start(scene: bpy.types.Scene, session: Session) -> Work:
     playback.show(scene)
 
 
-def _go_on(scene: bpy.types.Scene, session: Session) -> Work:
+def _go_on(scene: bpy.types.Scene, session: Session, last: int) -> Work:
     """Simulate the frames after the last one of the cache; then save the cache."""
     assert session.cache is not None
-    last, values = scene.softpressure.frame_end, capture.scene_values(scene)
+    values = capture.scene_values(scene)
     if session.cache.last_frame < last:
         if session.world is None:
             yield 0.0, 1.0, "Continuing"

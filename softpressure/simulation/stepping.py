@@ -73,7 +73,7 @@ def step(session: Session, values: snapshot.SceneValues, reading: Reading) -> No
     taken = time.monotonic() - since
     diagnostics = world.diagnostics()
     measured = measurements.measure(world, diagnostics)
-    asleep = measurements.keep_asleep(measured, session.gauges.get(cache.last_frame))
+    asleep = measurements.keep_asleep(measured, session.measured.get(cache.last_frame))
     positions, matrices = frame_of(world, start, reading)
     forces = forces_of(world, start, asleep, cache) if cache.holds_forces else None
     with session.lock:
@@ -81,7 +81,7 @@ def step(session: Session, values: snapshot.SceneValues, reading: Reading) -> No
             return
         gas_notes.note_pressures(session, reading.given)
         session.seconds.append(taken)
-        session.gauges[reading.frame] = measured
+        session.measured[reading.frame] = measured
         session.reports[reading.frame] = diagnostics.reports
         session.slack_skins = xpbd_limits.skins_that_are_slack(
             values, session, world.model, diagnostics.bodies, reading.frame
@@ -137,7 +137,7 @@ class Stepper:
 
     def __init__(self, session: Session, values: snapshot.SceneValues, path: Path | None = None) -> None:
         self._path = path
-        self._here, self._values, self._cache = session, values, session.cache
+        self._session, self._values, self._cache = session, values, session.cache
         self._waiting: queue.SimpleQueue[Reading | None] = queue.SimpleQueue()
         self._between: deque[Callable[[], None]] = deque()
         self._lock = threading.Lock()  # of what is done between two frames
@@ -215,10 +215,10 @@ class Stepper:
         """Step what is given until there is no more."""
         while (reading := self._waiting.get()) is not None:
             self._do_what_waits()
-            if not self._is_stopped and self._here.cache is cache:
-                step(self._here, self._values, reading)
-                if self._path is not None and self._here.world is not None:
-                    record.add(cache, disk.state_of(self._here.world, self._here.gauges))
+            if not self._is_stopped and self._session.cache is cache:
+                step(self._session, self._values, reading)
+                if self._path is not None and self._session.world is not None:
+                    record.add(cache, disk.state_of(self._session.world, self._session.measured))
                 self._done_bytes += reading.size
                 self._done_count += 1
 

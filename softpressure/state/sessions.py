@@ -56,7 +56,7 @@ class Session:
     refused: dict[int, str] = field(default_factory=dict)
     started_from: str = ""
     #: The same from the file alone, and the number of the change after which it was computed (`taking_part`).
-    asked: tuple[int, dict[int, str]] | None = None
+    static_refusals: tuple[int, dict[int, str]] | None = None
     #: The frame that is being simulated, between the two handlers of a frame change.
     live_frame: int | None = None
     #: What live play shows instead of the cache, a single frame, its `object_uids` and what each body measures, None if
@@ -91,8 +91,8 @@ class Session:
     crossing_count: int = 0
     #: Whether bodies cross each other there: that takes more kernels.
     starts_crossed: bool = False
-    #: What each body measures, by frame (`gauges.py`); kept with the state of the cache.
-    gauges: "Table" = field(default_factory=dict)
+    #: What each body measures, by frame (`measurements.py`); kept with the state of the cache.
+    measured: "Table" = field(default_factory=dict)
     #: What the steps tell of each island of bodies, by frame; not kept on disk.
     reports: "dict[int, tuple[StepReport, ...]]" = field(default_factory=dict)
     #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
@@ -104,7 +104,7 @@ class Session:
     slack_skins: list[str] = field(default_factory=list)
     #: Growth of volume until rest and largest displacement [m] of bodies of gas that are not filled as drawn, by the
     #: `session_uid` of their objects.
-    puffs: dict[int, tuple[float, float]] = field(default_factory=dict)
+    inflations: dict[int, tuple[float, float]] = field(default_factory=dict)
     #: What the settings of each soft body amount to, by the `session_uid` of its object.
     quantities: "dict[int, Quantities]" = field(default_factory=dict)
     #: Why a skin does not hold its pressure, by the body's number; the last sentence of each.
@@ -130,12 +130,12 @@ class Session:
         self.seconds.clear()
         self.added_mass = 0.0
         self.shown.clear()
-        self.gauges = {}  # the old ones may be being written
+        self.measured = {}  # the old ones may be being written
         self.reports.clear()
         self.held.clear()
         self.pressure_retention = None
         self.soft_solids, self.slack_skins = [], []
-        self.puffs.clear()
+        self.inflations.clear()
         self.quantities.clear()
         self.overstretched.clear()
 
@@ -177,10 +177,10 @@ _sessions: dict[int, Session] = {}
 _changes = 0
 
 #: Kind of the last refused attempt to add an object, by its `session_uid`.
-tried: dict[int, str] = {}
+refused_kinds: dict[int, str] = {}
 
 #: Check of the shape of an object: digest of the shape, and a sentence if it cannot be a body, by `session_uid`.
-verdicts: dict[int, tuple[str, str]] = {}
+shape_checks: dict[int, tuple[str, str]] = {}
 
 #: Between `render_init` and its end; `is_job_running('RENDER')` is False in background.
 is_rendering = False
@@ -225,8 +225,8 @@ def forget_all() -> None:
     """Drop all sessions (another file, or the extension is disabled)."""
     jobs.end()
     _sessions.clear()
-    tried.clear()
-    verdicts.clear()
+    refused_kinds.clear()
+    shape_checks.clear()
     mark_all()
 
 

@@ -26,13 +26,13 @@ _handle: Any = None
 def of_body(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> list[plots.Curve]:
     """The chosen curves of a body; none of what was not recorded or does not apply to it."""
     session = sessions.of(scene)
-    if obj is None or obj.session_uid not in session.object_uids or not session.gauges:
+    if obj is None or obj.session_uid not in session.object_uids or not session.measured:
         return []
     body = session.object_uids.index(obj.session_uid)
     found = []
     for number, column in enumerate(measurements.COLUMNS):
         if column.identifier in scene.softpressure.curves:
-            frames, values = measurements.series(session.gauges, body, number)
+            frames, values = measurements.series(session.measured, body, number)
             is_area = number == measurements.VOLUME and obj.softpressure.body_type == "LOOP"
             found.append(plots.Curve("Area" if is_area else column.label, column.unit, frames, values))
     return [curve for curve in found if len(curve.frames)]
@@ -45,7 +45,7 @@ def note(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> str:
         return "Select a soft or rigid body."
     if session.cache is None or obj.session_uid not in session.object_uids:
         return f"{obj.name}: nothing is recorded yet. Press Simulate."
-    if not session.gauges:
+    if not session.measured:
         return f"{obj.name}: {measurements.NOT_RECORDED}"
     return "" if of_body(scene, obj) else f"{obj.name}: has none of these. Choose others."
 

@@ -101,7 +101,7 @@ def values_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Fl
     cache, uids, rows, count = (
         session.cache,
         session.object_uids,
-        session.gauges.get(scene.frame_current),
+        session.measured.get(scene.frame_current),
         len(shape.points),
     )
     if session.live is not None:

@@ -55,7 +55,7 @@ def test_a_ring_of_edges_or_a_flat_face_falls_rests_and_is_baked(faces: Any) -> 
     assert simulated.shape == (24, 3) and np.abs(simulated[:, 1]).max() < 1e-7
     assert 0.0 < simulated[:, 2].min() < 0.02
     area = shapes.shoelace(simulated[:, [0, 2]])
-    text = status.gauge_text(scene, ring)
+    text = status.measurement_text(scene, ring)
     assert text.startswith("Area ") and text.endswith(" Pa")
     ratio = area / shapes.shoelace(RING)
     assert float(text.split()[1]) == pytest.approx(100.0 * ratio, abs=0.051)
@@ -83,7 +83,7 @@ def test_a_flat_mesh_with_inner_vertices_is_a_truss_that_takes_them_along() -> N
     frame(8)
     moved = shown(sheet) - shapes.upright(x[:, :2])
     np.testing.assert_allclose(moved, np.tile([0.5, 0.0, -1.0], (25, 1)) * 7 / 24, atol=1e-5)
-    assert status.gauge_text(scene, sheet) == "Volume 100.0 %"
+    assert status.measurement_text(scene, sheet) == "Volume 100.0 %"
 
 
 @pytest.mark.usefixtures("falling")

@@ -60,7 +60,7 @@ def test_a_body_starts_as_drawn_or_at_rest() -> None:
     drawn_shape = rest(egg)
     frame(1)
     np.testing.assert_allclose(shown(egg), drawn_shape, atol=1e-6)
-    [(_, move)] = this_session().puffs.values()
+    [(_, move)] = this_session().inflations.values()
     assert move > 0.001
     egg.softpressure.start_at_rest = True
     frame(1)
@@ -76,7 +76,7 @@ def test_the_panel_shows_how_far_a_body_puffs_out() -> None:
     assert UNKNOWN in body_panel()
     frame(1)
     [text] = [text for text in body_panel() if text.startswith("Puffs out") and text != UNKNOWN]
-    [(growth, move)] = this_session().puffs.values()
+    [(growth, move)] = this_session().inflations.values()
     assert text == f"Puffs out {100 * move:.2g} cm, volume {100 * growth:+.1f} %"
     bpy.context.scene.frame_end = 30
     play(2, 30)
@@ -92,13 +92,13 @@ def test_the_text_of_a_flat_body_is_about_its_area() -> None:
     loop = bpy.context.object
     assert loop.softpressure.body_type == "LOOP"
     frame(1)
-    assert status.puff_text(bpy.context.scene, loop) == "Keeps its drawn shape"
+    assert status.inflation_text(bpy.context.scene, loop) == "Keeps its drawn shape"
     loop.softpressure.drawn_shape = "SLACK"
     loop.softpressure.gauge_pressure = 1e4
     frame(1)
-    assert ", area +" in status.puff_text(bpy.context.scene, loop)
+    assert ", area +" in status.inflation_text(bpy.context.scene, loop)
     loop.softpressure.body_type = "TRUSS"
-    assert status.puff_text(bpy.context.scene, loop) == ""
+    assert status.inflation_text(bpy.context.scene, loop) == ""
 
 
 @pytest.mark.parametrize("pressure", [1e5, 1e7])
@@ -187,4 +187,4 @@ def test_a_run_goes_on_from_its_file_with_the_same_bits(tmp_path: Path) -> None:
     play(1, 8)  # captured at the first frame, cached to the fourth
     assert not this_session().error
     assert np.array_equal(shown(bpy.data.objects["Egg"]), whole)
-    assert this_session().puffs
+    assert this_session().inflations

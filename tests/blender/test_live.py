@@ -215,7 +215,7 @@ def test_the_overlay_shows_what_is_played_not_the_cache(begin: Any) -> None:
         scene.softpressure.overlay_colour = mode
         return overlay.values_of(scene, ball, overlay.shape_of(ball, bpy.context.evaluated_depsgraph_get()))
 
-    this_session().gauges[8][0, measurements.PRESSURE] = 77.0
+    this_session().measured[8][0, measurements.PRESSURE] = 77.0
     cached = values("FORCE"), values("PRESSURE")
     count = np.arange(len(ball.data.vertices))
     playing = begin()

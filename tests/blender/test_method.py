@@ -155,7 +155,7 @@ def test_the_pressure_rises_in_blender_while_gravity_waits() -> None:
     scene.softpressure.ramp_time = 0.25  # 6 frames
     ball = add_sphere(**AS_DRAWN)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    gauges = [this_session().gauges[number][0][1] for number in range(2, 17)]
+    gauges = [this_session().measured[number][0][1] for number in range(2, 17)]
     assert 0.0 < gauges[0] < gauges[2] < gauges[4] < gauges[6]
     heights = []
     for number in (1, 7, 16):
@@ -179,7 +179,7 @@ def test_xpbd_reports_slack_skins_and_the_panel_only_reads_that() -> None:
     share = float(found[0].removeprefix("Icosphere holds ").partition(" %")[0])
     assert found[0].endswith("% of its pressure. Use the method Soft Pressure, or more substeps.")
     # by the closed form of a ball and the gauges that the panel shows
-    gauges = [this_session().gauges[number][0][1] for number in range(3, 15)]
+    gauges = [this_session().measured[number][0][1] for number in range(3, 15)]
     low, high = 0.0, 1.0
     for _ in range(60):
         e = 0.5 * (low + high)

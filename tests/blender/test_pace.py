@@ -24,7 +24,7 @@ def take(*steps: float) -> None:
     for frame, count in enumerate(steps, 1):
         row = np.full((2, len(measurements.COLUMNS)), np.nan)
         row[:, measurements.STEPS] = count, 0.0 * count  # none of the first frame is known
-        this_session().gauges[frame] = row
+        this_session().measured[frame] = row
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ def test_added_mass_is_told_where_it_is_worth_it(added: float, expected: list[st
 
 @pytest.mark.smoke
 def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
-    """A real one: each frame is timed, and its steps are those that the gauges record."""
+    """A real one: each frame is timed, and its steps are those that are recorded."""
     panel = scene_panels.SOFTPRESSURE_PT_simulation
     ball = add_ball()
     assert not [text for text in drawn(panel) if "per frame" in text]
     play(1, 5)
     session = this_session()
     assert len(session.seconds) == 4 and min(session.seconds) > 0.0
-    counts = {session.gauges[frame][0][measurements.STEPS] for frame in range(2, 6)}
+    counts = {session.measured[frame][0][measurements.STEPS] for frame in range(2, 6)}
     assert len(counts) == 1 and counts.pop() > 1.0
     assert {*texts()} <= {*drawn(panel, width=900)}
     session.seconds.clear()
-    steps = int(session.gauges[5][0][measurements.STEPS])
+    steps = int(session.measured[5][0][measurements.STEPS])
     assert texts()[0] == f"{steps} steps per frame" and session.added_mass == session.world.added_mass
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "ball.blend"))
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
@@ -84,7 +84,7 @@ def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
     ball.softpressure.mass *= 0.25  # a quarter of the mass takes twice the steps
     ball.softpressure.gauge_pressure *= 0.25
     play(1, 4)
-    assert int(this_session().gauges[4][0][measurements.STEPS]) > 1.5 * steps
+    assert int(this_session().measured[4][0][measurements.STEPS]) > 1.5 * steps
 
 
 def test_the_command_prints_it(

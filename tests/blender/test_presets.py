@@ -238,7 +238,7 @@ def fall(name: str, fallen: dict[str, Any]) -> Any:
         bpy.ops.wm.read_factory_settings(use_empty=True)
         middle, high = drop(name)
         session = this_session()
-        gauges = [session.gauges[frame][0][:2] for frame in range(2, len(middle) + 1)]
+        gauges = [session.measured[frame][0][:2] for frame in range(2, len(middle) + 1)]
         assert not session.overstretched
         fallen[name] = middle, high, gauges
     return fallen[name]

@@ -195,8 +195,8 @@ def test_gas_and_springs_that_are_keyed_change_the_pressure_while_it_runs() -> N
     assert not session.error
     products = {
         frame: row[measurements.VOLUME] * session.world.model.rest_volume[0] * row[measurements.PRESSURE]
-        for frame, [row] in session.gauges.items()
+        for frame, [row] in session.measured.items()
     }
     assert products[5] == pytest.approx(nrt(700.0, settings.temperature), rel=1e-6)
     assert products[6] == pytest.approx(nrt(100.0, settings.temperature), rel=1e-6)
-    assert session.gauges[5][0][0] > 1.05 * session.gauges[10][0][0]
+    assert session.measured[5][0][0] > 1.05 * session.measured[10][0][0]

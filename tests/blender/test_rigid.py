@@ -241,8 +241,8 @@ def test_soft_and_rigid_bodies_share_a_scene() -> None:
         frame(number)
         np.testing.assert_allclose(matrix(box), this_session().cache.transform(1, number), atol=ROUNDING)
         np.testing.assert_allclose(shown(ball), this_session().cache.positions(0, number), atol=ROUNDING)
-    assert status.gauge_text(bpy.context.scene, box) == ""
-    assert status.gauge_text(bpy.context.scene, ball) == "Volume 98.2 %, 2310 Pa"
+    assert status.measurement_text(bpy.context.scene, box) == ""
+    assert status.measurement_text(bpy.context.scene, ball) == "Volume 98.2 %, 2310 Pa"
 
 
 def test_undo_keeps_the_shown_frame() -> None:

@@ -48,7 +48,9 @@ def test_a_cube_of_eight_vertices_falls_rests_and_is_baked(kind: str) -> None:
     assert simulated.shape == (8, 3)
     assert 0.0 < simulated[:, 2].min() < 0.05 and simulated[:, 2].mean() == pytest.approx(0.5, abs=0.05)
     assert volume(cube) == pytest.approx(1.0, abs=0.02)
-    assert status.gauge_text(scene, cube).startswith("Volume ") and "Pa" not in status.gauge_text(scene, cube)
+    assert status.measurement_text(scene, cube).startswith("Volume ") and "Pa" not in status.measurement_text(
+        scene, cube
+    )
     assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
     assert cube.softpressure.is_baked
     for number in (1, 12, 30):

@@ -59,7 +59,7 @@ def test_suzanne_with_closed_eyes_is_a_toy_that_keeps_its_volume() -> None:
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     bpy.context.scene.frame_end = 30
     play(1, 1)
-    [(growth, _)] = this_session().puffs.values()  # a face cannot be held as it is drawn
+    [(growth, _)] = this_session().inflations.values()  # a face cannot be held as it is drawn
     whole = (1.0 + growth) * volume(suzanne)
     bpy.ops.softpressure.simulate()
     assert not this_session().error

@@ -157,4 +157,4 @@ def test_sentences_are_in_metres_too() -> None:
     told = " ".join(flaw.sentence for flaw in mesh_checks.of_scene(bpy.context.scene))
     assert "its thickness of 1 m is more than its mean edge of 0.15 m" in told
     frame(1)
-    assert "Keeps its drawn shape" in status.puff_text(bpy.context.scene, ball)
+    assert "Keeps its drawn shape" in status.inflation_text(bpy.context.scene, ball)

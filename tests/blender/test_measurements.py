@@ -29,7 +29,7 @@ def add_floor() -> Any:
 
 def row(obj: Any, number: int) -> Any:
     session = this_session()
-    return session.gauges[number][session.object_uids.index(obj.session_uid)]
+    return session.measured[number][session.object_uids.index(obj.session_uid)]
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -104,18 +104,18 @@ def test_they_survive_the_file_and_go_on(tmp_path: Path, falling: Any) -> None: 
     path = str(tmp_path / "scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    before = {number: values.copy() for number, values in this_session().gauges.items()}
+    before = {number: values.copy() for number, values in this_session().measured.items()}
     bpy.ops.wm.open_mainfile(filepath=path)
-    np.testing.assert_array_equal(this_session().gauges[10], before[10])
+    np.testing.assert_array_equal(this_session().measured[10], before[10])
     frame(6)
     ball = bpy.data.objects["Ball"]
-    assert status.gauge_text(bpy.context.scene, ball) == "Volume 98.2 %, 2310 Pa"
+    assert status.measurement_text(bpy.context.scene, ball) == "Volume 98.2 %, 2310 Pa"
     bpy.context.scene.frame_end = 12
     play(1, 1)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert sorted(this_session().gauges) == list(range(1, 13))
+    assert sorted(this_session().measured) == list(range(1, 13))
     bpy.ops.softpressure.reset()
-    assert sorted(this_session().gauges) == [1]
+    assert sorted(this_session().measured) == [1]
 
 
 @pytest.mark.smoke
@@ -137,7 +137,7 @@ def test_curves_are_those_of_the_active_body(falling: Any) -> None:  # noqa: F81
 def test_an_old_cache_shows_no_curves_and_says_so(falling: Any, tmp_path: Path) -> None:  # noqa: F811
     scene, ball = bpy.context.scene, add_ball()
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    this_session().gauges = {}
+    this_session().measured = {}
     scene.softpressure.show_curves = True
     assert curves.of_body(scene, ball) == [] and not this_session().is_out_of_date(scene)
     assert curves.note(scene, ball) == f"Ball: {measurements.NOT_RECORDED}"
@@ -161,7 +161,7 @@ def test_the_file_has_what_the_panel_and_the_curves_have(tmp_path: Path) -> None
     frame(4)
     ratio, pressure = (float(found[6][COLUMNS[at].heading]) for at in (VOLUME, PRESSURE))
     assert found[6]["frame"] == "4" and found[6]["body"] == "Ball"
-    assert status.gauge_text(scene, ball) == f"Volume {100 * ratio:.1f} %, {pressure:.0f} Pa"
+    assert status.measurement_text(scene, ball) == f"Volume {100 * ratio:.1f} %, {pressure:.0f} Pa"
     select(other)
     assert bpy.ops.softpressure.export(filepath=str(path), only_selected=True) == {"FINISHED"}
     assert {each["body"] for each in rows(path)} == {"Other"}
