@@ -23,7 +23,7 @@ def redraw_progress(manager: bpy.types.WindowManager) -> None:
     for window in manager.windows:
         for area in window.screen.areas:
             is_panel = area.type == "PROPERTIES" and area.spaces.active.context in {"PHYSICS", "SCENE"}
-            if is_panel or area.ui_type == "TIMELINE":  # which shows the cached range
+            if is_panel or area.type == "DOPESHEET_EDITOR":  # whose timeline shows the cached range
                 area.tag_redraw()
             for region in area.regions if area.type == "VIEW_3D" else ():
                 if region.type == "UI" and region.width > 1:  # else it is closed

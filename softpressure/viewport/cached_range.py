@@ -8,8 +8,8 @@ import gpu
 from ..state import sessions
 from . import drawing
 
-#: Distance from the bottom, over the lines of Blender's caches, and height, for a scale of 1 [pixels].
-_BOTTOM, _HEIGHT = 22.0, 4.0
+#: Distance from the bottom, below the lines of Blender's caches, and height, for a scale of 1 [pixels].
+_BOTTOM, _HEIGHT = 2.0, 4.0
 #: Of frames that play, of frames that are out of date, and of the part of the range that is not simulated.
 _VALID, _OLD, _MISSING = (0.13, 0.72, 0.66, 0.9), (0.8, 0.45, 0.1, 0.5), (0.13, 0.72, 0.66, 0.2)
 
@@ -21,7 +21,7 @@ def bars(scene: bpy.types.Scene) -> list[tuple[int, int, drawing.Colour]]:
     settings, session = scene.softpressure, sessions.of(scene)
     if not sessions.has_bodies(scene):
         return []
-    found = [(settings.frame_start, settings.frame_end, _MISSING)]
+    found: list[tuple[int, int, drawing.Colour]] = [(settings.frame_start, settings.frame_end, _MISSING)]
     if session.cache is not None and session.cache.frame_count:
         color = _OLD if session.is_out_of_date(scene) else _VALID
         found.append((session.cache.first_frame, session.cache.last_frame, color))

@@ -2,7 +2,6 @@
 
 import itertools
 import re
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -101,17 +100,6 @@ def test_point_caches_play_in_the_mesh_cache_modifier(tmp_path: Path, suffix: st
     for number in FRAMES:
         frame(number)
         np.testing.assert_allclose(shown(copy), simulated[number], atol=2e-6)
-
-
-def test_the_headers_of_point_caches(tmp_path: Path) -> None:
-    ball, _ = wobbling()
-    count = len(ball.data.vertices)
-    pc2 = export(tmp_path / "out.pc2").read_bytes()
-    assert struct.unpack_from("<12siiffi", pc2) == (b"POINTCACHE2\0", 1, count, 1.0, 1.0, 10)
-    assert len(pc2) == 32 + 10 * count * 12
-    mdd = export(tmp_path / "out.mdd").read_bytes()
-    assert struct.unpack_from(">ii10f", mdd) == pytest.approx((10, count, *(number / 24 for number in range(10))))
-    assert len(mdd) == 8 + 10 * 4 + 10 * count * 12
 
 
 @pytest.mark.smoke
@@ -236,17 +224,6 @@ def test_a_baked_body_of_either_kind_becomes_another_and_is_freed() -> None:
         assert obj.data.shape_keys is None and not obj.softpressure.own_motion and not actions.curves(obj)
 
 
-def test_the_error_counts_in_the_world_of_a_scaled_object() -> None:
-    ball, simulated = wobbling()
-    bpy.context.scene.softpressure.key_error = error = 0.02
-    bpy.ops.softpressure.bake(target="RELATIVE_KEYS")
-    worst = 0.0
-    for number in FRAMES:
-        frame(number)
-        worst = max(worst, np.linalg.norm(shown(ball) - simulated[number], axis=1).max())
-    assert worst <= ball.softpressure.baked_error * (1.0 + 1e-4) <= error
-
-
 def test_thinning_keeps_the_fewest_frames_of_all_choices() -> None:
     generator = np.random.default_rng(5)
     counts = set()
@@ -282,18 +259,6 @@ def test_an_aborted_relative_bake_leaves_nothing_behind() -> None:
     worker_thread.wait()
     assert [fingerprint(ball) for ball in balls] == before and len(bpy.data.actions) == actions_before
     assert not any(ball.softpressure.is_baked for ball in balls)
-
-
-def test_undoing_a_relative_bake_brings_the_live_body_back() -> None:
-    add_ball()
-    bpy.ops.softpressure.simulate()
-    bpy.ops.ed.undo_push(message="simulated")
-    bpy.ops.softpressure.bake(target="RELATIVE_KEYS")
-    bpy.ops.ed.undo_push(message="baked")
-    bpy.ops.ed.undo()
-    ball = bpy.data.objects["Ball"]
-    assert not ball.softpressure.is_baked
-    assert [key.name for key in ball.data.shape_keys.key_blocks] == ["Basis", "SP Live"]
 
 
 def test_several_soft_bodies_have_a_point_cache_each(tmp_path: Path) -> None:
@@ -374,23 +339,6 @@ def test_a_format_without_its_add_on_is_greyed_with_the_cure(tmp_path: Path) -> 
     assert greyed() == set()
 
 
-@pytest.mark.parametrize(
-    ("add_on", "remedy"),
-    [("io_scene_gltf2", "glTF: its add-on is off"), ("io_no_such", "glTF: this Blender came without that add-on")],
-)
-def test_what_this_blender_lacks_is_told_with_what_helps(
-    add_on: str, remedy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    add_ball()
-    bpy.ops.softpressure.simulate()
-    monkeypatch.setitem(exporting._EXPORTERS, "GLTF", ("export_scene", "no_such_exporter"))
-    monkeypatch.setitem(exporting._EXPORTERS, "ALEMBIC", ("wm", "no_such_exporter"))
-    monkeypatch.setitem(exporting._ADD_ONS, "GLTF", (add_on, "glTF 2.0 format"))
-    told = " ".join(drawn(panels.Export, 20_000))
-    assert remedy in told and "Alembic: this Blender was built without Alembic" in told
-    assert greyed() == {"GLTF", "ALEMBIC"}
-
-
 @pytest.mark.usefixtures("falling")
 def test_formats_that_the_state_forbids_are_greyed_and_the_cure_is_right(tmp_path: Path) -> None:
     every = {"ALEMBIC", "USD", "GLTF", "FBX", "PC2", "MDD", "CSV"}
@@ -419,15 +367,6 @@ def test_formats_that_the_state_forbids_are_greyed_and_the_cure_is_right(tmp_pat
     ball.softpressure.kind = "RIGID"
     bpy.ops.softpressure.simulate()
     assert greyed() == {"PC2", "MDD"}
-
-
-def test_the_panel_has_a_button_for_each_format() -> None:
-    growing()
-    found = drawn(panels.Export)
-    assert found == ["softpressure.export"] * 7 + ["key_error", "softpressure.bake"]
-    bpy.context.scene.softpressure.key_error = 0.0
-    bpy.ops.softpressure.bake(target="RELATIVE_KEYS")
-    assert drawn(panels.Export)[-1].startswith("Ball: 10 keys, within")
 
 
 @pytest.mark.smoke

@@ -6,11 +6,10 @@ from unittest.mock import MagicMock
 
 import bpy
 import pytest
-from bpy_panels import body_locked, body_rows, drawn
+from bpy_panels import body_locked, drawn
 from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
 from softpressure_ext.operators import job, reports
 from softpressure_ext.operators import live as live_play
-from softpressure_ext.panels import controls as controls_panel
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.softpressure.bodies import setup
@@ -112,7 +111,7 @@ def test_only_the_panels_with_the_progress_are_redrawn_and_only_when_it_has_chan
     in_window: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     viewport = _area("VIEW_3D", 0, 200, ("WINDOW", 0, 200), ("UI", 150, 50), ("HEADER", 0, 200))
-    others = [_area(kind, 0, 90, ("WINDOW", 0, 90)) for kind in ("OUTLINER", "DOPESHEET_EDITOR", "PROPERTIES")]
+    others = [_area(kind, 0, 90, ("WINDOW", 0, 90)) for kind in ("OUTLINER", "NODE_EDITOR", "PROPERTIES")]
     redrawn: list[str] = []
     for area in (viewport, *others):
         area.tag_redraw = lambda area=area: redrawn.append(area.type)
@@ -168,33 +167,6 @@ def test_a_failing_job_reports_each_sentence() -> None:
     operator = Counting(fails=True)
     assert operator.execute(MagicMock()) == {"CANCELLED"}
     assert operator.reports == [({"ERROR"}, "Ball: broken."), ({"ERROR"}, "Floor: broken, too.")]
-
-
-@pytest.mark.smoke
-@pytest.mark.usefixtures("falling")
-def test_panels_show_the_settings_of_the_kind_and_the_state_of_the_cache() -> None:
-    assert "Select a mesh object to make it a body." in " ".join(body_rows())
-    ball = add_ball(kind=None)
-    assert body_rows() == ["softpressure.add_body"] * 3
-    ball.softpressure.kind = "COLLIDER"
-    assert {"friction", "bounciness", "own_thickness", "sharp", "collision_collection"} <= {*body_rows()}
-    assert not {"mass", "velocity", "gauge_pressure"} & {*body_rows()}
-    ball.softpressure.kind = "SOFT"
-    assert {"mass", "gauge_pressure", "attach_to", "velocity"} <= {*body_rows()}
-    ball.softpressure.kind = "RIGID"
-    assert {"rigid_shape", "mass", "angular_damping", "velocity", "angular_velocity"} <= {*body_rows()}
-    assert not {"gauge_pressure", "attach_to"} & {*body_rows()}
-    ball.softpressure.kind = "SOFT"
-    assert "Cache: no frames" in drawn(controls_panel.SOFTPRESSURE_PT_controls)
-    play(1, 6)
-    assert "Cache: frames 1–6 of 10" in drawn(controls_panel.SOFTPRESSURE_PT_controls)
-    assert "Volume 98.2 %, 2310 Pa" in body_rows()
-    ball.softpressure.mass = 7.0
-    assert "Out of date: frames 1–6 of 10" in drawn(controls_panel.SOFTPRESSURE_PT_controls)
-    bpy.ops.softpressure.simulate()
-    bpy.ops.softpressure.bake()
-    assert "softpressure.free_bake" in drawn(controls_panel.SOFTPRESSURE_PT_controls)
-    assert "Baked: free the bake" in " ".join(body_rows())
 
 
 @pytest.mark.usefixtures("falling")

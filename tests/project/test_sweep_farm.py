@@ -1,6 +1,6 @@
 """The cases of a sweep on a Dask cluster and as a Flamenco job, with a worker killed in mid-run.
 
-Once Blender is played by a script that takes half a second; once it is Blender, where Python has it as a module.
+Blender is that which Python has as a module.
 """
 
 import importlib.util
@@ -19,31 +19,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = 6
-#: Stands for `blender --command softpressure`: says that it began, takes a second, then finishes the case whole.
-BLENDER = """
-import json, os, sys, time
-from pathlib import Path
-action, folder = sys.argv[1], Path(sys.argv[2])
-plan = json.loads((folder / "plan.json").read_text())
-if action == "sweep-collect":
-    done = [(folder / case["name"] / "result.json").exists() for case in plan["cases"]]
-    (folder / "results.csv").write_text("\\n".join(map(str, done)))
-    sys.exit(0 if all(done) else 1)
-case = next(c for n, c in enumerate(plan["cases"], 1) if sys.argv[3] in (c["name"], str(n)))
-with (folder / "attempts.txt").open("a") as file:
-    file.write(f"{case['name']} {os.getppid()} {os.getpid()}\\n")
-time.sleep(0.5)
-if case["settings"].get("fails"):
-    (folder / f"{case['name']}.failed.txt").write_text("Ball: cannot be simulated.\\n")
-    sys.exit(1)
-part = folder / f".{case['name']}.{os.getpid()}.part"
-part.mkdir()
-(part / "result.json").write_text(json.dumps({"digest": case["digest"]}))
-if not (folder / case["name"]).exists():
-    part.rename(folder / case["name"])
-"""
-
-
 #: Says that it began, and becomes the real one.
 LOGGED = """
 import json, os, sys
@@ -58,36 +33,20 @@ os.execv(sys.executable, [sys.executable, COMMAND, *sys.argv[1:]])
 """
 
 
-@pytest.fixture(params=["stand-in", "Blender"])
-def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A sweep whose last case fails."""
-    return played(tmp_path) if request.param == "stand-in" else planned(tmp_path)
-
-
-def played(folder: Path) -> Path:
-    """One whose Blender is the script."""
-    script = folder / "blender.py"
-    script.write_text(BLENDER)
-    cases = [{"name": f"case-{n}", "settings": {}, "digest": str(n)} for n in range(CASES)]
-    cases.append({"name": "bad", "settings": {"fails": True}, "digest": "bad"})
-    plan = {"file": "ball.blend", "frames": None, "cases": cases, "command": [sys.executable, str(script)]}
-    (folder / "plan.json").write_text(json.dumps(plan))
-    return folder
-
-
-def planned(folder: Path) -> Path:
-    """One of a sample file."""
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A sweep of a sample file, whose last case fails."""
     if importlib.util.find_spec("bpy") is None:
         pytest.skip("needs Blender as a module")
     command = str(ROOT / "softpressure" / "batch" / "as_module.py")
     widths = ",".join(f"{1.0 + 0.01 * n:g}" for n in range(CASES))
-    words = ["sweep", str(ROOT / "sample_blends" / "squeeze.blend"), "--frames=1:4", "--plan", f"--output={folder}"]
+    words = ["sweep", str(ROOT / "sample_blends" / "squeeze.blend"), "--frames=1:4", "--plan", f"--output={tmp_path}"]
     subprocess.run([sys.executable, command, *words, "--set", f"Torus.scale[0]={widths},0"], check=True)
-    script = folder / "logged.py"
+    script = tmp_path / "logged.py"
     script.write_text(f"COMMAND = {command!r}\n{LOGGED}")
-    plan = json.loads((folder / "plan.json").read_text())
-    (folder / "plan.json").write_text(json.dumps(plan | {"command": [sys.executable, str(script)]}))
-    return folder
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    (tmp_path / "plan.json").write_text(json.dumps(plan | {"command": [sys.executable, str(script)]}))
+    return tmp_path
 
 
 def names(folder: Path) -> list[str]:
