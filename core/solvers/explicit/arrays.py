@@ -114,11 +114,10 @@ class Contacts(NamedTuple):
     weight: FloatArray  # of the points, flat
     share: FloatArray  # weight * inverse mass [1/kg], flat
     gap: FloatArray  # gap, separation, gap of a step before, separation at the end of the step [m], flat
-    stiffness: FloatArray  # of the contact spring [N/m]; 0 where the pair is only verified
-    reach: FloatArray  # gap below which the contact spring acts [m]
+    presses: BoolArray  # whether impulses answer the pair; else it is only verified
+    reach: FloatArray  # gap that the sides keep [m]
     friction: FloatArray
     grip: FloatArray  # impulses of friction and of the normal in this step [N s], flat
-    damping: FloatArray  # [N s/m], between stiff bodies
     carried: BoolArray  # whether a side is a rigid body
     must: BoolArray  # whether the pair may come so near that `verify.py` must check it
 
@@ -285,9 +284,10 @@ def candidates_of(capacity: int) -> Candidates:
 def contacts_of(capacity: int) -> Contacts:
     """Empty arrays for `capacity` contacts."""
     flat: dict[str, Any] = {name: np.zeros(4 * capacity) for name in ("normal", "weight", "share", "gap", "grip")}
-    single: dict[str, Any] = {name: np.zeros(capacity) for name in ("stiffness", "reach", "friction", "damping")}
+    single: dict[str, Any] = {name: np.zeros(capacity) for name in ("reach", "friction")}
     return Contacts(
         points=np.zeros(4 * capacity, np.uint32),
+        presses=np.zeros(capacity, bool),
         carried=np.zeros(capacity, bool),
         must=np.zeros(capacity, bool),
         **flat,

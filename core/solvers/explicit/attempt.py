@@ -208,7 +208,7 @@ def find_contacts(contact, x, velocity, h):
     if state[STARTS] == 1:
         orient_touching(contact.corners, count[2], False, x, points, bodies)
         orient_touching(contact.sides, count[3], True, x, points, bodies)
-    prepare(contact.corners, contact.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
+    prepare(contact.corners, contact.sides, count[2:], x, points, bodies, rigid, run.head, run.following)
     note_carried(contact.corners, count[2], points, bodies, run, True)
     note_carried(contact.sides, count[3], points, bodies, run, False)
     state[AGE] = 0

@@ -59,7 +59,7 @@ def write(contacts, at, candidates, q, normal, weight, gap, presses, must):
     store4(contacts.normal, 4 * at, normal)
     store4(contacts.weight, 4 * at, weight)
     store4(contacts.gap, 4 * at, gap)
-    contacts.stiffness[at] = 1.0 if presses else 0.0
+    contacts.presses[at] = presses
     contacts.must[at] = must
     contacts.reach[at] = candidates.reach[q]
 

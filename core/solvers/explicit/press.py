@@ -1,8 +1,8 @@
-"""What contacts do to velocities: springs of the gap, friction, a stop for what comes in fast.
+"""What contacts do to velocities: impulses that keep the gap, and friction.
 
-Contacts act one after the other on the velocities that a step has without them. A contact's spring is as stiff as the
-step bears: with k = 1 / (2 h^2 L), L the largest sum of |weight| / mass over the contacts of a point (Gershgorin), all
-of them together add at most 1 / h^2 to the square of a frequency, where the limit is 4 / h^2.
+Contacts act one after the other on the velocities that a step has without them. An impulse only stops an approach: one
+that would end nearer than the distance to keep at the end of the step (a speculative contact; Catto 2013). So resting
+contacts neither store energy nor depend on which others were found, and the length of a step need not regard them.
 
 Impulses keep angular momentum too. The points that touch slide so that the normal leads from one to the other;
 friction acts at a vertex, and the triangle across the gap takes it there: as it would take a couple if its corners were
@@ -21,16 +21,12 @@ from .arrays import RIGID, SOFT
 from .carried import carried_inverse_mass, carried_velocity, push_carried
 from .turning import push_apart, slide_into_line, turn_triangle
 
-#: A contact's approach is stopped at this share of its reach, whatever its spring says.
-STOP_SHARE = 0.2
 #: Added to the speed of a slip [m/s]: one slower than this has no direction.
 LEAST_SLIP = 1e-30
-#: Damping ratio of contacts: vertices that chatter would slide where they should grip.
-DAMPING_RATIO = 0.5
-#: Half of what contacts may add to h^2 times the square of a frequency.
-MOST_STIFF = 0.5
-#: Rate at which a contact widens by itself [1/s]: what starts too close must not jump. `dissipation.py` makes bounces.
+#: Rate at which what is too near parts [1/s]: what starts so must not jump.
 PART_RATE = 20.0
+#: Gap beyond which a contact is answered only if the last step's change would close it, over the distance to keep.
+LEAST_FAR = 1.1
 #: How far points that touch may slide beyond their primitives, as a share of them.
 BEYOND = 0.3
 
@@ -55,18 +51,18 @@ def keep_nearest(corners, count, head, following):
                 for k in range(1, 4):
                     i = quad[4 * c + k]
                     if i == quad[4 * other + 1] or i == quad[4 * other + 2] or i == quad[4 * other + 3]:
-                        corners.stiffness[c] = 0.0
+                        corners.presses[c] = False
             other = following[other]
     kept = 0
     for c in range(count):
-        if corners.stiffness[c] > 0.0 or corners.must[c]:
+        if corners.presses[c] or corners.must[c]:
             if kept < c:
                 for k in range(4):
                     quad[4 * kept + k] = quad[4 * c + k]
                 store4(corners.normal, 4 * kept, load4(corners.normal, 4 * c))
                 store4(corners.weight, 4 * kept, load4(corners.weight, 4 * c))
                 store4(gap, 4 * kept, load4(gap, 4 * c))
-                corners.stiffness[kept], corners.reach[kept] = corners.stiffness[c], corners.reach[c]
+                corners.presses[kept], corners.reach[kept] = corners.presses[c], corners.reach[c]
             kept += 1
     return kept
 
@@ -79,10 +75,8 @@ def own_inverse_mass(contacts, c):
 
 @lean_kernel
 def weigh(contacts, count, x, points, bodies, rigid):
-    """Masses that impulses move, friction; clears the loads of the points."""
+    """Masses that impulses move, and friction."""
     for c in range(count):
-        for k in range(4):
-            points.load[contacts.points[4 * c + k] >> 2] = 0.0
         weigh_one(contacts, c, x, points, bodies, rigid)
 
 
@@ -125,68 +119,23 @@ def weigh_one(contacts, c, x, points, bodies, rigid):
     contacts.friction[c] = mixed_kernel(bodies.friction[a], bodies.friction[b])
 
 
-@lean_inline_kernel
-def clear_rigid_loads(points, bodies):
-    """Those of the first points of rigid bodies."""
-    for b in range(bodies.kind.shape[0]):
-        if bodies.kind[b] == RIGID:
-            points.load[bodies.point_start[b]] = 0.0
-
-
-@lean_kernel
-def add_loads(contacts, count, x, points, bodies, rigid):
-    """Sum of |weight| / mass over the contacts that press, at every point; of a rigid body at its first one."""
-    for c in range(count):
-        if contacts.stiffness[c] > 0.0:
-            for k in range(4):
-                points.load[contacts.points[4 * c + k] >> 2] += abs(contacts.share[4 * c + k])
-            if contacts.carried[c]:
-                own = own_inverse_mass(contacts, c)
-                for side in range(2):
-                    b = points.body[contacts.points[4 * c + 3 * side] >> 2]
-                    if bodies.kind[b] == RIGID:
-                        points.load[bodies.point_start[b]] += contacts.normal[4 * c + 3] - own
-
-
-@lean_kernel
-def stiffen(contacts, count, points, bodies, h):
-    """Stiffness and damper of what presses."""
-    for c in range(count):
-        contacts.damping[c] = 0.0
-        if contacts.stiffness[c] == 0.0:
-            continue
-        most = TINY
-        for k in range(4):
-            i = contacts.points[4 * c + k] >> 2
-            body = points.body[i]
-            most = max(most, points.load[bodies.point_start[body]] if bodies.kind[body] == RIGID else points.load[i])
-        contacts.stiffness[c] = MOST_STIFF / (h * h * most)
-        if contacts.normal[4 * c + 3] > 0.0:
-            contacts.damping[c] = 2.0 * DAMPING_RATIO * sqrt(contacts.stiffness[c] / contacts.normal[4 * c + 3])
-
-
 @lean_kernel
 def leave_to_ticks(contacts, count, points, bodies):
     """Contacts that are answered once per tick do not press in the steps."""
     for c in range(count):
         a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
         if bodies.by_tick[a] and bodies.by_tick[b]:
-            contacts.stiffness[c] = 0.0
+            contacts.presses[c] = False
 
 
 @lean_kernel
-def prepare(corners, sides, count, x, points, bodies, rigid, h, head, following):
+def prepare(corners, sides, count, x, points, bodies, rigid, head, following):
     """Everything about new contacts that stays for the epoch; `count` of both kinds, shape (2,)."""
     count[0] = keep_nearest(corners, count[0], head, following)
     leave_to_ticks(corners, count[0], points, bodies)
     leave_to_ticks(sides, count[1], points, bodies)
     weigh(corners, count[0], x, points, bodies, rigid)
     weigh(sides, count[1], x, points, bodies, rigid)
-    clear_rigid_loads(points, bodies)
-    add_loads(corners, count[0], x, points, bodies, rigid)
-    add_loads(sides, count[1], x, points, bodies, rigid)
-    stiffen(corners, count[0], points, bodies, h)
-    stiffen(sides, count[1], points, bodies, h)
 
 
 @lean_inline_kernel
@@ -263,10 +212,10 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
     """
     pressing = 0
     for c in range(count):
-        stiffness, gap, reach = contacts.stiffness[c], contacts.gap[4 * c], contacts.reach[c]
-        stop = STOP_SHARE * reach
+        gap, reach = contacts.gap[4 * c], contacts.reach[c]
         contacts.grip[4 * c + 3] = 0.0
-        if stiffness == 0.0 or (gap > reach and 2.0 * gap - contacts.gap[4 * c + 2] > stop):
+        closes = 2.0 * gap - contacts.gap[4 * c + 2] < reach
+        if not contacts.presses[c] or not (gap < LEAST_FAR * reach or closes):
             continue
         is_aligned = follow(contacts, c, are_edges, x, points, bodies, rigid)
         nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
@@ -278,11 +227,8 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
         if inverse_mass == 0.0:
             continue
         along = ux * nx + uy * ny + uz * nz
-        size = h * (stiffness * (reach - gap) - contacts.damping[c] * along) if gap < reach else 0.0
-        size = max(min(size, ((reach - gap) * PART_RATE - along) / inverse_mass), 0.0)
-        least = min(stop, gap)
-        if gap + h * (along + inverse_mass * size) < least:
-            size = (least - gap - h * along) / (h * inverse_mass)
+        parting = (reach - gap) * (PART_RATE if gap < reach else 1.0 / h)
+        size = (parting - along) / inverse_mass
         if size <= 0.0:
             continue
         pressing += 1

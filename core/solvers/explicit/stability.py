@@ -31,13 +31,13 @@ from .latest import keep_latest
 from .layout import Numbering
 from .skins import accelerate, skins_of
 
-#: Share of the longest stable step that is taken; contact adds at most 1 / h^2 to omega^2 (`press.py`).
+#: Share of the longest stable step that is taken: springs stiffen as they turn and stretch.
 SAFETY = 0.85
 #: Damping ratio of the dashpots along springs at the highest frequency.
 DASHPOT_RATIO = 0.03
 #: Steps of Lanczos' method: accurate to 0.1 %.
 LANCZOS_STEPS = 40
-#: Longest step [s]: contact springs are as stiff as it allows, and a body resting on one sinks in by 2 g h^2.
+#: Longest step [s], of bodies that nothing else limits.
 LONGEST_STEP = 1e-3
 #: Largest move of a point in a step, as a share of an edge.
 EDGE_SHARE = 0.25

@@ -46,8 +46,8 @@ def orient_touching(contacts, count, are_edges, x, points, bodies):
         normal = across(one, other)
         size = lane(sum_spread(normal * normal), 0)
         least = PARALLEL * lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
-        if not size > least or (are_edges and contacts.stiffness[c] == 0.0):
-            contacts.stiffness[c] = 0.0
+        if not size > least or (are_edges and not contacts.presses[c]):
+            contacts.presses[c] = False
             write(contacts, c, triple(0.0, 0.0, 0.0), 0.0)
             continue
         above = middle_of(bodies, a) - r if bodies.kind[a] != GIVEN else r - middle_of(bodies, b)

@@ -87,7 +87,7 @@ def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid
         impulses.wanted[c] = NOTHING
         impulses.last[c] = 0.0
         gap, reach = contacts.gap[4 * c], contacts.reach[c]
-        if contacts.stiffness[c] == 0.0 or contacts.normal[4 * c + 3] == 0.0:
+        if not contacts.presses[c] or contacts.normal[4 * c + 3] == 0.0:
             continue
         impulses.wanted[c] = min(reach - gap, RETURN_SHARE * reach) / h
         ux, uy, uz = sides_velocity(contacts, c, x, velocity, points, bodies, rigid)
