@@ -34,7 +34,7 @@ def test_the_gas_law_holds_in_every_frame_of_a_fall():
             expected=0.0, abs=1e-13, source="ideal gas", reason="rounding of a sum of 240 terms",
         )  # fmt: skip
         lowest = min(lowest, in_plane(world)[:, 1].min())
-    assert 0.0 < lowest < world.model.thickness[0]
+    assert 0.0 < lowest < 1.001 * world.model.thickness[0]
     assert out_of_plane(world) == (0.0, 0.0)  # the plane lies along the axes
 
 
@@ -169,7 +169,7 @@ def test_it_comes_to_rest_on_a_floor_under_its_weight():
     x = world.positions(0)
     run(world, 30)
     assert np.abs(world.positions(0) - x).max() < 1e-4 and np.abs(world.velocities(0)).max() < 1e-3
-    assert 0.0 < x[:, 2].min() < world.model.thickness[0]
+    assert x[:, 2].min() == pytest.approx(world.model.thickness[0], rel=1e-3)
     assert world.diagnostics().contact_count > 0
 
 

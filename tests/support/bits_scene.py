@@ -18,11 +18,12 @@ builder.add_rigid("block", 0.5 * block + [0.2, 0.3, 1.2], faces)
 builder.add_solid("jelly", positions + [1.5, 0.0, 0.05], triangles, cell_size=0.3)
 builder.add_collider("floor", [(-4.0, -4.0, 0.0), (4.0, -4.0, 0.0), (0.0, 6.0, 0.0)], [(0, 1, 2)])
 world = World(builder.build(), frame_rate=60.0, substeps=4, solver="SOLVER")
-digest = hashlib.blake2b()
+digest, touches = hashlib.blake2b(), 0
 for _ in range(8):
     world.advance_frame()
     state = world.save()
+    touches += world.diagnostics().contact_count
     digest.update(state.positions.tobytes() + state.velocities.tobytes())
-assert world.diagnostics().contact_count > 0
+assert touches > 0
 print(digest.hexdigest())
 """

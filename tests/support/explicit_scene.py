@@ -1,7 +1,6 @@
 """Shared by the tests of explicit steps: the solver's name, scenes of the benchmarks a little moved, and measures."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import rigid_scenes
@@ -12,7 +11,6 @@ from scenes import moved_mass
 from softpressure_ext.benchmarks import scenes as bench_scenes
 from softpressure_ext.benchmarks.engines.ours import triangles_of
 from softpressure_ext.core import FrameInput, Model, ModelBuilder, World
-from softpressure_ext.core.solvers.explicit.solver import ExplicitSolver
 
 FloatArray = NDArray[np.float64]
 #: The solver that these tests are about.
@@ -100,23 +98,8 @@ def motion(world: World) -> tuple[float, float]:
     return float(impulse.sum()), float(impulse @ np.linalg.norm(state.positions[:n], axis=1))
 
 
-def contact_energy(world: World) -> float:
-    """Energy of the contact springs that press [J]: half of force times how much nearer they are than they keep.
-
-    Scenes of rigid bodies alone have no such springs.
-    """
-    solver: Any = world._solver
-    if not isinstance(solver, ExplicitSolver):
-        return 0.0
-    total = 0.0
-    for contacts, rows, _ in solver._pressing():
-        near = np.maximum(contacts.reach[rows] - contacts.gap[4 * rows], 0.0)
-        total += 0.5 * float(contacts.stiffness[rows] @ near**2)
-    return total
-
-
 def energy(world: World) -> float:
-    """Mechanical energy [J]: motion, height, springs and gas, without contact; no body may resist bending."""
+    """Mechanical energy [J]: motion, height, springs and gas; no body may resist bending."""
     model, state, n = world.model, world.save(), world.model.vertex_count
     assert not model.hinges.stiffness.any() and not len(model.tetrahedra.points)
     x, v, mass = state.positions[:n], state.velocities[:n], moved_mass(world)

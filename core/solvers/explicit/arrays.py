@@ -118,6 +118,7 @@ class Contacts(NamedTuple):
     reach: FloatArray  # gap that the sides keep [m]
     friction: FloatArray
     grip: FloatArray  # impulses of friction and of the normal in this step [N s], flat
+    aligned: BoolArray  # whether the normal leads from one touching point to the other in this step
     carried: BoolArray  # whether a side is a rigid body
     must: BoolArray  # whether the pair may come so near that `verify.py` must check it
 
@@ -288,6 +289,7 @@ def contacts_of(capacity: int) -> Contacts:
     return Contacts(
         points=np.zeros(4 * capacity, np.uint32),
         presses=np.zeros(capacity, bool),
+        aligned=np.zeros(capacity, bool),
         carried=np.zeros(capacity, bool),
         must=np.zeros(capacity, bool),
         **flat,

@@ -204,6 +204,14 @@ def note(contacts, c, x, points, bodies, losses, size):
             losses.untouched[i] = 0.0
 
 
+@lean_inline_kernel
+def is_near(contacts, c):
+    """Whether contact c may have to be answered in this step."""
+    gap, reach = contacts.gap[4 * c], contacts.reach[c]
+    closes = 2.0 * gap - contacts.gap[4 * c + 2] < reach
+    return contacts.presses[c] and (gap < LEAST_FAR * reach or closes)
+
+
 @lean_kernel
 def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, losses):
     """Impulses of the contacts on velocities; returns how many press.
@@ -212,36 +220,59 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
     """
     pressing = 0
     for c in range(count):
-        gap, reach = contacts.gap[4 * c], contacts.reach[c]
-        contacts.grip[4 * c + 3] = 0.0
-        closes = 2.0 * gap - contacts.gap[4 * c + 2] < reach
-        if not contacts.presses[c] or not (gap < LEAST_FAR * reach or closes):
-            continue
-        is_aligned = follow(contacts, c, are_edges, x, points, bodies, rigid)
-        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-        ux, uy, uz = relative_velocity(velocity, contacts, c)
-        if contacts.carried[c]:
-            cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
-            ux, uy, uz = ux + cx, uy + cy, uz + cz
-        inverse_mass = contacts.normal[4 * c + 3]
-        if inverse_mass == 0.0:
-            continue
-        along = ux * nx + uy * ny + uz * nz
-        parting = (reach - gap) * (PART_RATE if gap < reach else 1.0 / h)
-        size = (parting - along) / inverse_mass
-        if size <= 0.0:
-            continue
-        pressing += 1
-        jx, jy, jz = size * nx, size * ny, size * nz
-        speed = size * inverse_mass
-        if is_aligned or not push_apart(velocity, x, contacts, c, load4(contacts.weight, 4 * c), speed, points, False):
-            push(velocity, contacts, c, jx, jy, jz)
-        if contacts.carried[c]:
-            push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)
-        note(contacts, c, x, points, bodies, losses, size)
-        store4(contacts.grip, 4 * c, four(0.0, 0.0, 0.0, size))
-        grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses)
+        store4(contacts.grip, 4 * c, four(0.0, 0.0, 0.0, 0.0))
+        if is_near(contacts, c):
+            contacts.aligned[c] = follow(contacts, c, are_edges, x, points, bodies, rigid)
+            press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, losses)
+            if contacts.grip[4 * c + 3] > 0.0:
+                pressing += 1
     return pressing
+
+
+@lean_kernel
+def press_again(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, losses):
+    """Another sweep over the contacts of rigid bodies: what each stops, the others have changed.
+
+    Returns the largest change of an impulse, as a share of the contact's normal one.
+    """
+    most = 0.0
+    for c in range(count):
+        if contacts.carried[c] and is_near(contacts, c):
+            most = max(most, press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, losses))
+    return most
+
+
+@lean_kernel
+def press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, losses):
+    """Impulse of contact c that ends its approach, all in all never one that pulls (Catto 2005), and its friction.
+
+    Returns the change, as a share of the impulse along the normal.
+    """
+    inverse_mass = contacts.normal[4 * c + 3]
+    if inverse_mass == 0.0:
+        return 0.0
+    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+    ux, uy, uz = relative_velocity(velocity, contacts, c)
+    if contacts.carried[c]:
+        cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
+        ux, uy, uz = ux + cx, uy + cy, uz + cz
+    gap, reach, held = contacts.gap[4 * c], contacts.reach[c], contacts.grip[4 * c + 3]
+    parting = (reach - gap) * (PART_RATE if gap < reach else 1.0 / h)
+    along = ux * nx + uy * ny + uz * nz
+    size = max((parting - along) / inverse_mass, -held)
+    if held == 0.0 and size <= 0.0:
+        return 0.0
+    jx, jy, jz = size * nx, size * ny, size * nz
+    speed = size * inverse_mass
+    weight = load4(contacts.weight, 4 * c)
+    if contacts.aligned[c] or not push_apart(velocity, x, contacts, c, weight, speed, points, True):
+        push(velocity, contacts, c, jx, jy, jz)
+    if contacts.carried[c]:
+        push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)
+    note(contacts, c, x, points, bodies, losses, size)
+    contacts.grip[4 * c + 3] = held + size
+    change = grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses)
+    return max(change, abs(size) / max(held, held + size))
 
 
 @lean_kernel
@@ -284,17 +315,4 @@ def grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses):
     if bodies.kind[b] == SOFT:
         turn_triangle(velocity, contacts, c, x, points, jx, jy, jz)
     push_bodies(losses, a, b, jx, jy, jz)
-    return sqrt(jx * jx + jy * jy + jz * jz) / most
-
-
-@lean_kernel
-def grip_again(contacts, count, are_edges, x, velocity, points, bodies, rigid, losses):
-    """Another sweep of friction over the contacts of rigid bodies: what each stops, the others have changed.
-
-    Returns the largest change, see `grip`.
-    """
-    most = 0.0
-    for c in range(count):
-        if contacts.carried[c] and contacts.grip[4 * c + 3] > 0.0:
-            most = max(most, grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses))
-    return most
+    return sqrt(jx * jx + jy * jy + jz * jz) / most if most > 0.0 else 0.0

@@ -39,15 +39,14 @@ from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
 from .own import find_margins
-from .press import grip_again, press
+from .press import press, press_again
 from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
 from .standstill import hold_stopped
 
-#: Further sweeps of friction over the contacts of rigid bodies: at most, and the change of a force that ends them, as a
-#: share of what Coulomb's cone lets through.
-GRIP_SWEEPS, GRIP_CHANGE = 30, 1e-3
+#: Further sweeps over the contacts of rigid bodies: at most, and the change of an impulse that ends them, as a share.
+MOST_SWEEPS, LEAST_CHANGE = 10, 1e-2
 
 
 class Scene(NamedTuple):
@@ -95,10 +94,11 @@ def press_all(contact, losses, x, velocity, h):
     pressing += press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
     run.state[PRESSING] = pressing
     if rigid.inverse_mass.shape[0] > 0:
-        for _ in range(GRIP_SWEEPS):
-            change = grip_again(contact.corners, corners, False, x, velocity, points, bodies, rigid, losses)
-            change = max(change, grip_again(contact.sides, sides, True, x, velocity, points, bodies, rigid, losses))
-            if change < GRIP_CHANGE:
+        for _ in range(MOST_SWEEPS):
+            change = press_again(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
+            of_sides = press_again(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
+            change = max(change, of_sides)
+            if change < LEAST_CHANGE:
                 break
 
 

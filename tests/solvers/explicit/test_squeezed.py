@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import shapes
 from crossings import assert_nothing_crosses
-from explicit_scene import contact_energy, energy, world_of
+from explicit_scene import energy, world_of
 from rigid_scene import block
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.solvers.explicit.arrays import WORK
@@ -187,7 +187,7 @@ def result(name: str, results: dict[str, Result]) -> Result:
         work = max(work, int(solver._scene.contact.run.state[WORK]))
         told += [note for note in solver.notes().findings if note.reason in (Reason.STOPPED, Reason.NO_ROOM)]
         if frame >= DRIVEN:
-            energies.append(energy(world) + contact_energy(world))
+            energies.append(energy(world))
     results[name] = Result(world, work, told, energies)
     return results[name]
 
