@@ -73,7 +73,7 @@ def stop(velocity, x, contacts, c, weight, speed, points, bodies, rigid):
     At most what stops the approach of the very points that it acts on, so it never adds energy. A rigid side takes it
     where the other side does, so that together they are not turned.
     """
-    if push_apart(velocity, x, contacts, c, weight, speed, points, True):
+    if push_apart(velocity, x, contacts, c, weight, speed, points):
         return
     nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
     inverse_mass = along = 0.0

@@ -265,7 +265,7 @@ def press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, los
     jx, jy, jz = size * nx, size * ny, size * nz
     speed = size * inverse_mass
     weight = load4(contacts.weight, 4 * c)
-    if contacts.aligned[c] or not push_apart(velocity, x, contacts, c, weight, speed, points, True):
+    if contacts.aligned[c] or not push_apart(velocity, x, contacts, c, weight, speed, points):
         push(velocity, contacts, c, jx, jy, jz)
     if contacts.carried[c]:
         push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)

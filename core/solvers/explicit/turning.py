@@ -133,13 +133,13 @@ def turned_inverse_mass(contacts, c, x, points, direction):
 
 
 @lean_kernel
-def push_apart(velocity, x, contacts, c, weight, speed, points, only_stops):
+def push_apart(velocity, x, contacts, c, weight, speed, points):
     """Change the speed at which a weighted sum of the four points of contact c grows along its normal by `speed`
     [m/s].
 
     The torque of the impulses along the normal on the four points as a whole is removed, so angular momentum is
-    conserved. False, and nothing is done, where a point is not free or the correction would leave too little. If it
-    `only_stops`, it changes by no more than what ends the approach along the impulses themselves: no energy is added.
+    conserved. It changes by no more than what ends the approach along the impulses themselves: no energy is added.
+    False, and nothing is done, where a point is not free or the correction would leave too little.
     """
     nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
     mass, mx, my, mz = 0.0, 0.0, 0.0, 0.0
@@ -162,17 +162,15 @@ def push_apart(velocity, x, contacts, c, weight, speed, points, only_stops):
         xy, xz, yz = xy - m * rx * ry, xz - m * rx * rz, yz - m * ry * rz
         ax, ay, az = ax + w * rx, ay + w * ry, az + w * rz
         plain += w * w * points.inverse_mass[i >> 2]
-        if only_stops:
-            ux, uy, uz = velocity[i], velocity[i + 1], velocity[i + 2]
-            along += w * (ux * nx + uy * ny + uz * nz)
-            sx, sy, sz = sx + m * (ry * uz - rz * uy), sy + m * (rz * ux - rx * uz), sz + m * (rx * uy - ry * ux)
+        ux, uy, uz = velocity[i], velocity[i + 1], velocity[i + 2]
+        along += w * (ux * nx + uy * ny + uz * nz)
+        sx, sy, sz = sx + m * (ry * uz - rz * uy), sy + m * (rz * ux - rx * uz), sz + m * (rx * uy - ry * ux)
     tx, ty, tz = ay * nz - az * ny, az * nx - ax * nz, ax * ny - ay * nx
     turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz, LINE)
     freed = plain - (tx * wx + ty * wy + tz * wz)
     if not turns or not freed > LEAST_FREED * plain:
         return False
-    if only_stops:
-        speed = max(min(speed, wx * sx + wy * sy + wz * sz - along), 0.0)
+    speed = max(min(speed, wx * sx + wy * sy + wz * sz - along), 0.0)
     size = speed / freed
     for k in range(4):
         i = contacts.points[4 * c + k]
