@@ -78,6 +78,8 @@ def kick(world, speed):
 @solvers
 def test_bodies_that_are_torn_apart_keep_their_momentum_and_stick_again_when_they_meet_again(solver):
     worlds = [stuck(solver, 0.0) for _ in range(2)]
+    for world in worlds:
+        run(world, 48)  # at rest: what rings lies half a step behind its forces
     mass = worlds[0].model.vertex_mass[:, None]
     before = (mass * worlds[0].save().velocities[: len(mass)]).sum(axis=0)
     assert bond_count(worlds[0]) == 9
@@ -97,7 +99,7 @@ def test_bodies_that_are_torn_apart_keep_their_momentum_and_stick_again_when_the
     gap = worlds[0].positions(0)[:, 2].mean() - worlds[0].positions(1)[:, 2].mean()
     assert gap > SIDE + 0.05
     after = (mass * state.velocities[: len(mass)]).sum(axis=0)
-    np.testing.assert_allclose(after, before, atol=1e-6 * MASS * 0.5)  # of what each body was given
+    np.testing.assert_allclose(after, before, atol=1e-7 * MASS * 0.5)  # of what each body was given
     kick(worlds[0], -1.0)
     run(worlds[0], 16, values={1: {"bond_strength": 0.0}})
     assert bond_count(worlds[0]) > 0
