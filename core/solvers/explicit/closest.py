@@ -3,7 +3,7 @@
 A pair is excluded where a plane across its closest points, or the plane of its triangle, keeps both sides apart by more
 than the reach at both ends of the flight: positions are linear in time, so it does in between too. There are two
 reaches: the distance that the guarantee needs (`LEAST_SHARE` of the distance to keep, and all slack), and the one
-within which the contact spring acts.
+within which a contact may press.
 """
 
 from ...contact.narrow_phase.closest_points import FLATTEST_FACE
@@ -157,7 +157,7 @@ def near_triangles(x, flight, candidates, count, time, contacts):
 def near_edges(x, flight, candidates, count, time, contacts):
     """Contacts of edges; returns how many there are, even if they exceed the capacity.
 
-    The contact spring acts only in pairs whose closest points lie within both edges.
+    A contact presses only in pairs whose closest points lie within both edges.
     """
     fill_up(candidates, count)
     points, found, room = candidates.points, 0, contacts.reach.shape[0]

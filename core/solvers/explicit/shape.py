@@ -20,7 +20,7 @@ from .layout import Patches
 
 #: Numbers of a patch's frame: the map's four columns, its mean velocity, then shrinking, error and room for boxes.
 FRAME, DRIFT, SHRINKS = 24, 16, 20
-#: Share of the slack added to the reach of contact springs in the search: an unpredicted contact acts an epoch late.
+#: Share of the slack added to the reach of contacts in the search: an unpredicted contact acts an epoch late.
 PRESS_SHARE = 0.5
 #: Least distance that is guaranteed, as a share of the distance that a pair keeps.
 LEAST_SHARE = 0.1
