@@ -80,10 +80,10 @@ def test_glue_is_a_reason_to_stick():
 
 
 def thrown(solver):
-    """A soft ball that flies at 20 m/s against a rigid box, a centimetre before it."""
+    """A soft ball that flies at 40 m/s against a rigid box, a centimetre before it."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     soft = BEACH_BALL.like(gauge_pressure=200.0)
-    add_ball(builder, soft, 2, (0.0, 0.0, 0.21), name="ball", velocity=(0.0, 0.0, -20.0))
+    add_ball(builder, soft, 2, (0.0, 0.0, 0.21), name="ball", velocity=(0.0, 0.0, -40.0))
     corner = shapes.rotation((1.0, 0.4, 0.2), 0.7)
     builder.add_rigid("box", *block((0.05, 0.05, 0.05), (0.02, 0.0, -0.05), corner), mass=2.0)
     add_ball(builder, soft, 2, (0.0, 0.0, 5.0), name="apart")
