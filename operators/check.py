@@ -28,14 +28,16 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
         return False
 
     def job(self, context: Context) -> jobs.Work:
-        """Object by object; the panel shows the result until an input changes."""
+        """Object by object, then a start; the panel shows what is found until an input changes."""
         from ..softpressure.bodies import mesh_checks
+        from ..softpressure.simulation import trial_start
 
         scene = context.scene
         session, found = sessions.of(scene), list[Any]()
         session.checked, inputs = None, session.inputs(scene)
         yield from mesh_checks.search(scene, found)
         session.checked = inputs, found
+        yield from trial_start.search(scene, found)
 
     def done_text(self, context: Context) -> str:
         """Number of flaws; without a window each of them is reported."""

@@ -69,12 +69,12 @@ def simulate(scene: bpy.types.Scene, last: int | None = None) -> Work:
 def _start(scene: bpy.types.Scene, session: Session) -> Work:
     """Capture at the first frame, and start a new run unless nothing has changed; stores errors."""
     first = scene.softpressure.frame_start
-    with _elsewhere(scene, session):
-        missing = capture.missing_meshes(scene, _evaluated_at(scene, first))
+    with elsewhere(scene, session):
+        missing = capture.missing_meshes(scene, evaluated_at(scene, first))
     yield from making_meshes.make(scene, missing)
     try:
-        with _elsewhere(scene, session):
-            captured = run_start.read(scene, _evaluated_at(scene, first), session)
+        with elsewhere(scene, session):
+            captured = run_start.read(scene, evaluated_at(scene, first), session)
         if captured is not None:
             yield from run_start.begin_beside(scene, session, captured)
     except SoftPressureError as error:
@@ -141,7 +141,7 @@ def _read(scene: bpy.types.Scene, session: Session, stepper: stepping.Stepper, f
     frame = frames.start
     if not (stepper.is_idle() if in_turns else stepper.has_room()):
         return frame
-    with _elsewhere(scene, session):
+    with elsewhere(scene, session):
         while frame < frames.stop and time.monotonic() < until:
             if not in_turns and not stepper.has_room():
                 break
@@ -152,13 +152,13 @@ def _read(scene: bpy.types.Scene, session: Session, stepper: stepping.Stepper, f
                 session.is_reading = False
                 scene.frame_set(frame - 1)
                 session.is_reading = True
-            stepper.give(stepping.read(scene, _evaluated_at(scene, frame), start, frame))
+            stepper.give(stepping.read(scene, evaluated_at(scene, frame), start, frame))
             frame += 1
     return frame
 
 
 @contextmanager
-def _elsewhere(scene: bpy.types.Scene, session: Session) -> Iterator[None]:
+def elsewhere(scene: bpy.types.Scene, session: Session) -> Iterator[None]:
     """Evaluate the scene at other frames, without showing them, and return to the shown one."""
     frame, subframe = scene.frame_current, scene.frame_subframe
     session.is_reading = True
@@ -169,7 +169,7 @@ def _elsewhere(scene: bpy.types.Scene, session: Session) -> Iterator[None]:
         scene.frame_set(frame, subframe=subframe)
 
 
-def _evaluated_at(scene: bpy.types.Scene, frame: int) -> bpy.types.Depsgraph:
+def evaluated_at(scene: bpy.types.Scene, frame: int) -> bpy.types.Depsgraph:
     """A scene evaluated at a frame, with input shown, in the view layer that has all bodies."""
     playback.show_input(scene, frame == scene.softpressure.frame_start)
     scene.frame_set(frame)

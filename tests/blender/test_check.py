@@ -7,7 +7,7 @@ import bpy  # isort: skip  (first, as it makes bmesh known)
 import bmesh
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, add_mesh, as_drawn, empty_file, problem_of, rest, select  # noqa: F401
+from bpy_scene import add_ball, add_mesh, as_drawn, empty_file, play, problem_of, rest, select  # noqa: F401
 from softpressure_ext.panels.diagnostics import SOFTPRESSURE_PT_diagnostics
 from softpressure_ext.softpressure.bodies import fixes, mesh_checks
 from softpressure_ext.softpressure.scene_io import mesh_io
@@ -248,3 +248,36 @@ def test_no_fix_acts_in_edit_mode_or_on_baked_bodies() -> None:
     with pytest.raises(RuntimeError, match=r"is baked\. Free the bake"):
         bpy.ops.softpressure.fix(object_name="Ball", fix="FILL_HOLES")
     ball.softpressure.is_baked = False
+
+
+def test_it_knows_what_a_start_refuses_and_leaves_the_cache_alone() -> None:
+    ball, jelly = add_ball(), add_ball("Jelly", (3, 0, 5))
+    play(1, 3)
+    cache = sessions.of(bpy.context.scene).cache
+    assert check() == [] and sessions.of(bpy.context.scene).cache is cache and bpy.context.scene.frame_current == 3
+    jelly.softpressure.body_type, jelly.softpressure.cell_size = "SOLID", 0.005
+    [flaw] = check()
+    assert flaw.object_name == "Jelly" and flaw.is_grave and "cells, more than" in flaw.sentence
+    jelly.softpressure.cell_size = 0.25
+    ball.softpressure.stretch_modulus = 1e9
+    ball.softpressure.added_mass = 0.0
+    [flaw] = check()
+    assert flaw.is_grave and "explicit steps per frame, more than 5000" in flaw.sentence
+    with pytest.raises(RuntimeError, match="explicit steps per frame, more than 5000"):
+        bpy.ops.softpressure.simulate()
+
+
+def test_it_tells_what_a_slow_frame_costs_and_the_button_helps() -> None:
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=5, radius=0.5)
+    bpy.ops.softpressure.add_body(kind="SOFT")
+    ball, bpy.context.scene.softpressure.frame_end = as_drawn(bpy.context.object), 2
+    assert check() == []
+    ball.softpressure.stretch_modulus *= 100.0
+    [flaw] = check()
+    assert not flaw.is_grave and flaw.fixes == ("EVEN_MESH",)
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    world = sessions.of(bpy.context.scene).world
+    steps, count = world.steps_per_frame, len(ball.data.vertices)
+    assert f"about {1e-7 * steps * count:.2g} s, {steps:,} steps of {count:,} vertices" in flaw.sentence
+    assert bpy.ops.softpressure.fix(object_name=ball.name, fix="EVEN_MESH") == {"FINISHED"}
+    assert check() == []

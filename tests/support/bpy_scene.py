@@ -21,7 +21,7 @@ class FallingWorld:
     """Has the interface of `World`, but its vertices only fall freely; keeps what it was given."""
 
     made: list["FallingWorld"] = []
-    crossing_triangle_count, added_mass = 0, 0.0
+    crossing_triangle_count, added_mass, steps_per_frame = 0, 0.0, 1
 
     def __init__(
         self,
