@@ -282,9 +282,11 @@ class Motion(PartOfBody):
     kinds = ("SOFT", "RIGID")
 
     def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
-        """Active, velocity, and spin of rigid bodies."""
+        """Active, velocity, spin of rigid bodies, origin of soft ones."""
         layout.prop(obj.softpressure, "is_active")
         layout.prop(obj.softpressure, "velocity")
+        if obj.softpressure.kind == "SOFT":
+            layout.prop(obj.softpressure, "origin_follows")
         if obj.softpressure.kind == "RIGID":
             layout.prop(obj.softpressure, "angular_velocity")
 
