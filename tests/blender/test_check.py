@@ -126,7 +126,7 @@ def test_results_end_with_their_cause() -> None:
     assert "its thickness of 0.5 m is more than its mean edge" in flaw.sentence and not flaw.is_grave
     assert "softpressure.fix" in drawn(SOFTPRESSURE_PT_diagnostics)
     ball.softpressure.thickness = 0.01
-    assert "Something has changed since: press Check again." in " ".join(drawn(SOFTPRESSURE_PT_diagnostics))
+    assert "The scene has changed: press Check again." in " ".join(drawn(SOFTPRESSURE_PT_diagnostics))
     ball.softpressure.thickness = 0.5
     check()
     assert bpy.ops.softpressure.fix(object_name="Ball", fix="THICKNESS") == {"FINISHED"}

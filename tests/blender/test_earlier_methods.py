@@ -75,7 +75,7 @@ def test_a_file_of_an_earlier_version_has_the_present_method_and_says_so(
     earlier(tmp_path / "scene.blend", version)
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
     assert settings().solver == SOLVER and settings().defaults_version == versions.CURRENT
-    sentence = f"This file asked for the method {asked}, which is gone: bodies are simulated by Soft Pressure now."
+    sentence = f"This file used the method {asked}, which was removed. Soft Pressure simulates it now."
     assert told().startswith(sentence)
     assert sentence.split()[-1] in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000))
     play(1, 2)

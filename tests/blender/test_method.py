@@ -203,7 +203,7 @@ def test_xpbd_reports_solids_that_are_too_soft() -> None:
     for modulus, is_said in ((1e4, False), (1e7, True)):
         jelly.softpressure.modulus = modulus
         bpy.ops.softpressure.simulate()
-        found = [sentence for sentence in status.notices(scene) if "times as soft as asked for" in sentence]
+        found = [sentence for sentence in status.notices(scene) if "times softer than set" in sentence]
         assert bool(found) == is_said
     jelly.data.calc_loop_triangles()
     triangles = np.array([t.vertices[:] for t in jelly.data.loop_triangles])
@@ -211,7 +211,7 @@ def test_xpbd_reports_solids_that_are_too_soft() -> None:
     density = 100.0 / (np.linalg.det(corners).sum() / 6.0)
     times = 1.0 + 0.5 * 1e7 / (24 * scene.softpressure.substeps) ** 2 / (density * 0.1**2)
     assert found == [
-        f"Icosphere is about {times:.2g} times as soft as asked for. Use the method Soft Pressure, or more substeps."
+        f"Icosphere is about {times:.2g} times softer than set. Use the method Soft Pressure, or more substeps."
     ]
 
 

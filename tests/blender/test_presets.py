@@ -78,7 +78,7 @@ def test_blender_finds_the_shipped_presets_and_no_other_place_is_read() -> None:
     ball = add_ball()
     before = ball.softpressure.mass
     for path in ("", "/nowhere.py", str(Path(materials.__file__)), str(SHIPPED / "Balloon.txt")):
-        with pytest.raises(RuntimeError, match="is no preset of a material"):
+        with pytest.raises(RuntimeError, match="is not a material preset"):
             bpy.ops.softpressure.apply_preset(filepath=path)
     assert ball.softpressure.mass == before
 

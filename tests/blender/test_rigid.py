@@ -326,6 +326,6 @@ def test_crossing_bodies_are_said_at_the_start() -> None:
         frame(1)
     finally:
         FallingWorld.crossing_triangle_count = 0
-    assert "12 crossing triangles at start" in " ".join(status.notices(bpy.context.scene))
+    assert "12 triangles cross at the start" in " ".join(status.notices(bpy.context.scene))
     bpy.ops.softpressure.reset()
     assert "crossing" not in " ".join(status.notices(bpy.context.scene))
