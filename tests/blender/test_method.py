@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, shown, this_session  # noqa: F401
 from softpressure_ext.core import MethodOptions
-from softpressure_ext.core.parameters import of_scene
 from softpressure_ext.core.parameters.methods import METHODS
 from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
 from softpressure_ext.softpressure.reports import status
@@ -96,17 +95,6 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
     scene.softpressure.solver = "EXPLICIT"  # the remedy
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert not session.error and this_session().cache.last_frame == 20
-
-
-def test_options_of_the_papers_are_offered_and_name_them() -> None:
-    settings = bpy.context.scene.softpressure
-    choices = [each for each in of_scene("OPTIONS") if each.choices]
-    assert len(choices) == 5
-    for each in choices:
-        assert getattr(settings, each.name) == getattr(MethodOptions(), each.option or each.name) == each.names()[0]
-        for _, _, description in each.choices[1:]:
-            assert any(paper in description for paper in ("Martin", "Kurmaly", "Mesit"))
-            assert not description.endswith(".")
 
 
 def test_the_options_reach_the_world_and_make_the_cache_out_of_date(falling: Any) -> None:  # noqa: F811

@@ -70,14 +70,6 @@ def test_an_object_that_is_gone_is_no_longer_named() -> None:
     assert "Copy" not in told()
 
 
-def test_a_repaired_body_is_no_longer_reported() -> None:
-    ball = add_ball()
-    ball.softpressure.pin_group = "Nowhere"
-    assert "Ball: has no vertex group Nowhere" in told() and "no vertex group Nowhere" in told_of_active()
-    ball.softpressure.pin_group = ""
-    assert "Nowhere" not in told() + told_of_active()
-
-
 def test_a_refusal_follows_the_mesh() -> None:
     """What the last *Add* said is not remembered, but asked again."""
     cup = as_drawn(add_mesh("Cup", TETRAHEDRON, OUTWARD[:3]))

@@ -96,14 +96,6 @@ def test_keyed_settings_and_lists_that_do_not_fit_are_refused() -> None:
         settings_of("Ball.gauge_pressure=1")
 
 
-def test_names_of_cases_depend_on_their_settings_alone() -> None:
-    name = sweep_plan.name_of({"Soft ball, 500 Pa.mass": 1.0, "Scene.solver": "XPBD"})
-    assert name.startswith("Soft_ball_500_Pa.mass=1_Scene.solver=XPBD-")
-    assert sweep_plan.name_of({"Scene.solver": "XPBD", "Soft ball, 500 Pa.mass": 1.0})[-8:] == name[-8:]
-    assert sweep_plan.name_of({"../../x.mass": 1.0}).startswith("x.mass=1-")
-    assert len(sweep_plan.name_of({"B" * 300: 1.0})) < 100
-
-
 def test_a_sweep_runs_what_is_not_finished_and_lists_what_fails(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -237,12 +229,3 @@ def test_a_file_that_changes_during_a_sweep_is_not_mixed_into_it(tmp_path: Path)
         ValueError, match=r"ball\.blend: has changed since the sweep was planned\. Start the sweep again"
     ):
         sweep_case.run(folder, "1")
-
-
-def test_the_panel_s_settings_are_not_in_the_file(tmp_path: Path) -> None:
-    file = saved(tmp_path)
-    before = file.read_bytes()
-    bpy.context.window_manager.softpressure.settings = "Ball.mass=1,2"
-    bpy.ops.wm.save_mainfile()
-    assert b"Ball.mass=1,2" not in file.read_bytes() and before
-    bpy.context.window_manager.softpressure.settings = ""
