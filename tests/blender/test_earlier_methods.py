@@ -144,7 +144,7 @@ def test_a_script_may_name_a_method_of_earlier_versions(name: str, asked: str) -
     add_ball()
     settings().solver = "XPBD"
     settings().solver = name
-    assert settings().solver == SOLVER and f"asked for the method {asked}" in told()
+    assert settings().solver == SOLVER and f"used the method {asked}" in told()
     settings().solver = SOLVER
     assert "asked for" not in told()
     with pytest.raises(TypeError, match="FASTEST"):

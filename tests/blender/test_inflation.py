@@ -52,7 +52,7 @@ def test_a_slack_body_at_its_drawn_volume_is_as_it_was() -> None:
     play(1, 25)
     assert this_session().world.model.fillings == (None,)
     assert 100.0 < gauge() < 1_000.0  # the skin's growth eats the rest
-    assert not any("Puffs" in text or text == UNKNOWN for text in body_rows())
+    assert not any("Inflates" in text or text == UNKNOWN for text in body_rows())
 
 
 def test_a_body_starts_as_drawn_or_at_rest() -> None:

@@ -185,7 +185,7 @@ def test_a_body_glued_to_a_bad_one_stands_aside_with_it() -> None:
     glued.softpressure.attach_to, glued.softpressure.attach_group = cup, "All"
     play(1, 3)
     assert this_session().cache.body_names == ("Ball",)
-    assert "Glued: is attached to Cup, which takes no part" in told()
+    assert "Glued: is attached to Cup, which is skipped" in told()
 
 
 def test_a_bad_collider_stands_aside() -> None:
