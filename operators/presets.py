@@ -53,7 +53,7 @@ class SOFTPRESSURE_OT_apply_preset(bpy.types.Operator):
         """Apply it; says what was kept."""
         if not materials.is_known(self.filepath):
             folders = ", ".join(bpy.utils.preset_paths(materials.SUBFOLDER))
-            report(self, "ERROR", f"{self.filepath}: is no preset of a material. Choose one of {folders}.")
+            report(self, "ERROR", f"{self.filepath}: is not a material preset. Choose one of {folders}.")
             return {"CANCELLED"}
         from ..softpressure.bodies import object_checks
 

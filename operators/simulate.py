@@ -71,7 +71,7 @@ class SOFTPRESSURE_OT_make_meshes(JobOperator, bpy.types.Operator):
     def poll(cls, context: Context) -> bool:
         """Needs a body, and no other job, which makes them itself."""
         if jobs.current() is not None:
-            cls.poll_message_set("Stop what runs first: it makes them itself")
+            cls.poll_message_set("Wait for the running job: it makes them")
             return False
         return _has_bodies(cls, context)
 

@@ -14,7 +14,7 @@ from . import preferences
 from .controls import draw_controls
 from .diagnostics import draw_fixes
 from .gas import Gas, draw_hose
-from .layout import PartOfBody, draw_group, draw_setting, draw_text, in_both_places, is_offered
+from .layout import PartOfBody, draw_group, draw_prop, draw_setting, draw_text, in_both_places, is_offered
 from .presets import SOFTPRESSURE_PT_presets
 
 _KINDS = {item[0]: item for item in KINDS}
@@ -82,7 +82,7 @@ class Body:
         if settings.kind == "NONE":
             return
         if settings.is_baked:
-            draw_text(layout, context, "Baked: free the bake to change the settings.", "INFO")
+            draw_text(layout, context, "The body is baked. Free the bake to change its settings.", "INFO")
         layout = layout.column()
         layout.use_property_split = True
         layout.enabled = not settings.is_baked
@@ -154,7 +154,7 @@ def _draw_flat(layout: Layout, context: Context) -> None:
 
     obj = context.object
     if flat_shape.is_out_of_gravity(context.scene, obj):
-        draw_text(layout, context, "Moves within its own plane only; gravity has no part in its plane.")
+        draw_text(layout, context, "Moves within its own plane only; gravity does not act in that plane.")
     else:
         draw_text(layout, context, "Moves within its own plane only.", "INFO")
     if setup.can_inflate(obj):
@@ -194,7 +194,7 @@ class Collisions(PartOfBody):
     def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
         """Thickness, partners, contact with itself."""
         draw_group(layout, obj.softpressure, settings_of(obj), "CONTACT")
-        layout.prop(obj.softpressure, "collision_collection")
+        draw_prop(layout, obj.softpressure, "collision_collection", "Collision Collection")
         if obj.softpressure.kind == "SOFT" and obj.softpressure.body_type in parameters.SKINS:
             layout.prop(obj.softpressure, "self_collision")
 
@@ -282,9 +282,11 @@ class Motion(PartOfBody):
     kinds = ("SOFT", "RIGID")
 
     def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
-        """Active, velocity, and spin of rigid bodies."""
+        """Active, velocity, spin of rigid bodies, origin of soft ones."""
         layout.prop(obj.softpressure, "is_active")
         layout.prop(obj.softpressure, "velocity")
+        if obj.softpressure.kind == "SOFT":
+            layout.prop(obj.softpressure, "origin_follows")
         if obj.softpressure.kind == "RIGID":
             layout.prop(obj.softpressure, "angular_velocity")
 

@@ -50,7 +50,7 @@ def _draw_flaws(layout: Layout, context: Context) -> None:
         return
     inputs, found = session.checked
     if inputs != session.inputs(context.scene):
-        draw_text(layout, context, "Something has changed since: press Check again.", "INFO")
+        draw_text(layout, context, "The scene has changed: press Check again.", "INFO")
     elif not found:
         draw_text(layout, context, "No problems found.", "CHECKMARK")
     else:

@@ -12,6 +12,8 @@ from ..softpressure.scene_io.blender_types import Context, Layout
 from . import preferences
 
 CATEGORY = "Soft Pressure"
+#: Letters of a label that fit beside its field.
+_FITTING = 13
 
 Panel = Any  # a class that Blender registers
 
@@ -106,9 +108,8 @@ def draw_setting(layout: Layout, settings: Any, parameter: Parameter) -> None:
     Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale: the label names it.
     One that may be automatic has a box for a value of one's own, and shows the number that it has else.
     """
-    label = {"text": parameter.short} if parameter.short else {}
     if parameter.name not in automatic.NAMES:
-        layout.prop(settings, parameter.name, **label)
+        draw_prop(layout, settings, parameter.name, parameter.short or parameter.label)
         return
     row = layout.row(heading=parameter.short or parameter.label)
     row.use_property_decorate = False
@@ -117,6 +118,20 @@ def draw_setting(layout: Layout, settings: Any, parameter: Parameter) -> None:
         row.prop(settings, parameter.name, text="")
     else:
         row.label(text=automatic.text(settings, parameter.name))
+
+
+def draw_prop(layout: Layout, settings: Any, name: str, label: str) -> None:
+    """A row of a property; a label that would be cut at the sidebar's default width gets more than its two fifths."""
+    if len(label) <= _FITTING or settings.bl_rna.properties[name].type == "BOOLEAN":
+        layout.prop(settings, name, text=label)
+        return
+    split = layout.split(factor=0.52, align=True)
+    split.use_property_split = False
+    left, right = split.row(), split.row(align=True)
+    left.alignment = "RIGHT"
+    left.label(text=label)
+    right.prop(settings, name, text="")
+    right.prop_decorator(settings, name)
 
 
 def draw_group(layout: Layout, settings: Any, body: str, group: str) -> None:

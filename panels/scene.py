@@ -171,7 +171,7 @@ def _notes(scene: bpy.types.Scene, name: str) -> Iterator[tuple[str, str]]:
     if name == "solver" and parameters.counts_in_scene(parameters.named("substeps"), settings):
         yield "Needs many more substeps.", "INFO"
     if name == "volume_rule" and settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:
-        yield "Made for a vacuum: set Air Pressure (panel Air and Liquid) to 0, or bodies tremble.", "INFO"
+        yield "Made for a vacuum: set Air Pressure (panel Air and Liquid) to 0, or bodies jitter.", "INFO"
 
 
 class Bake:

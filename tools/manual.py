@@ -116,7 +116,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Motion",
         "Whether a body is simulated, and how it moves at the start.",
         bpy.types.Object,
-        "is_active velocity angular_velocity",
+        "is_active velocity angular_velocity origin_follows",
     ),
     (
         "attach",

@@ -15,7 +15,7 @@ import numpy as np
 from ...core import CacheError, SoftPressureError
 from ...core.cache import FrameCache
 from ..cache import playback
-from ..scene_io import actions, live_key, mesh_io, modifier_stack, own_mesh, point_attributes, time_mapping
+from ..scene_io import actions, live_key, mesh_io, modifier_stack, own_mesh, point_attributes, rigid_pose, time_mapping
 from ..scene_io.baked import free_object
 from ..scene_io.blender_types import DataBlock
 from ..scene_io.mesh_io import FloatArray
@@ -46,7 +46,7 @@ def check(scene: bpy.types.Scene, is_relative: bool = True) -> None:
         is_soft = obj.softpressure.kind == "SOFT"
         if is_soft:
             _check(obj)
-        if not is_soft or (is_relative and relative_keys.carries(obj)):
+        if not is_soft or obj.softpressure.origin_follows or (is_relative and relative_keys.carries(obj)):
             bake_motion.check(obj)
 
 
@@ -63,7 +63,8 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
     soft = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "SOFT"}
     solid = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "RIGID"}
     check(scene, error is not None)
-    parents = yield from _parents(scene, solid, frames)
+    following = {} if error is not None else {n: obj for n, obj in soft.items() if obj.softpressure.origin_follows}
+    parents = yield from _parents(scene, solid | following, frames)
     is_done = False
     try:
         for obj in soft.values():
@@ -82,8 +83,8 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
             for number, obj in soft.items():
                 yield number, len(soft), f"Thinning the frames of {obj.name}"
                 yield from relative_keys.add(obj, cache, number, frames, times, error)
-        for number, obj in solid.items():
-            worlds = np.array([cache.transform(number, frame) for frame in frames])
+        for number, obj in (solid | following).items():
+            worlds = np.array([_place(obj, cache, number, frame) for frame in frames])
             bake_motion.bake(obj, times, worlds, parents[number])
         is_done = True
     finally:
@@ -152,6 +153,7 @@ def _begin(obj: bpy.types.Object) -> None:
     """Remove the live key and the attributes of one frame, and show what the simulation makes."""
     own_mesh.ensure(obj)
     live_key.ensure(obj)
+    rigid_pose.remove(obj)
     modifier_stack.show(obj, modifier_stack.Stage.OUTPUT)
     point_attributes.remove(obj.data, point_attributes.STRAIN, point_attributes.FORCE)
     obj.softpressure.is_baked = True
@@ -174,7 +176,15 @@ def _add_sample(obj: bpy.types.Object, time: int, frame: int, cache: FrameCache,
     obj.data.shape_keys.eval_time = time  # a new absolute key is placed there
     key = obj.shape_key_add(name=f"{mesh_io.BAKE_KEY} {frame}", from_mix=False)
     key.interpolation = "KEY_LINEAR"
-    mesh_io.write_key(key, mesh_io.to_local(cache.transform(number, frame), cache.positions(number, frame)))
+    mesh_io.write_key(key, mesh_io.to_local(_place(obj, cache, number, frame), cache.positions(number, frame)))
+
+
+def _place(obj: bpy.types.Object, cache: FrameCache, number: int, frame: int) -> FloatArray:
+    """World matrix (4, 4) of the object of a body in a cached frame."""
+    matrix = cache.transform(number, frame)
+    if obj.softpressure.kind == "SOFT" and obj.softpressure.origin_follows:
+        matrix[:3, 3] = playback.origin(cache, number, frame)
+    return matrix
 
 
 def _add_curve(obj: bpy.types.Object, times: FloatArray) -> None:

@@ -37,7 +37,7 @@ def frame_range(text: str) -> tuple[int, int]:
     except ValueError:
         frames = 0, -1
     if not colon or frames[0] > frames[1]:
-        raise argparse.ArgumentTypeError(f"{text!r} is no frame range; write first and last frame as --frames=1:250")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a frame range; write first and last frame as --frames=1:250")
     return frames
 
 
@@ -48,14 +48,14 @@ def length(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0.0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no length; write a number of metres as --error=0.001")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a length; write a number of metres as --error=0.001")
     return value
 
 
 def count(text: str) -> int:
     """Read a whole number from 1."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no count; write a whole number from 1 as --workers=2")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a count; write a whole number from 1 as --workers=2")
     return int(text)
 
 

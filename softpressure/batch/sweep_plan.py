@@ -49,7 +49,7 @@ def read_axis(scenes: list[bpy.types.Scene], text: str) -> Axis:
     name, bracket, index = name.partition("[")
     if not (equals and target and name and values) or (bracket and not re.fullmatch(r"\d+\]", index)):
         raise ValueError(
-            f"{text!r} is no setting; write it as --set Ball.gauge_pressure=500,2000 or Scene.substeps=5,10"
+            f"{text!r} is not a setting; write it as --set Ball.gauge_pressure=500,2000 or Scene.substeps=5,10"
         )
     number = int(index[:-1]) if bracket else None
     for owner in owners(scenes, target):
@@ -137,7 +137,7 @@ def _property(owner: Any, target: str, name: str) -> Any:
     prop = group_of(owner, name).bl_rna.properties.get(name)
     if prop is None or prop.is_readonly or prop.type not in {"FLOAT", "INT", "BOOLEAN", "ENUM"}:
         names = [each.identifier for each in owner.softpressure.bl_rna.properties if not each.is_hidden]
-        why = "no such setting" if prop is None else "is no setting that takes a number or a choice"
+        why = "no such setting" if prop is None else "takes neither a number nor a choice"
         raise ValueError(f"{target}.{name}: {why}. {_meant(name, names)}")
     return prop
 
@@ -152,7 +152,7 @@ def _values(prop: Any, label: str, index: int | None, text: str) -> list[Any]:
     length = getattr(prop, "array_length", 0)
     if (index is None) != (not length) or (index is not None and index >= length):
         remedy = f"Give one of its {length} components, as {label.partition('[')[0]}[0]" if length else "Leave out [ ]"
-        raise ValueError(f"{label}: {'is a vector' if length else 'is no vector'}. {remedy}.")
+        raise ValueError(f"{label}: {'is a vector' if length else 'is not a vector'}. {remedy}.")
     pattern = re.fullmatch(r"(.+)\.\.(.+):(\d+)", text)
     if pattern and prop.type in {"FLOAT", "INT"}:
         first, last, count = (_number(each, label) for each in pattern.groups())
@@ -172,11 +172,11 @@ def _value(prop: Any, label: str, text: str) -> Any:
     if prop.type == "ENUM":
         known = [item.identifier for item in prop.enum_items]
         if text not in known:
-            raise ValueError(f"{label}: {text!r} is no choice. Give one of {', '.join(known)}.")
+            raise ValueError(f"{label}: {text!r} is not a choice. Give one of {', '.join(known)}.")
         return text
     if prop.type == "BOOLEAN":
         if text.lower() not in _TRUTH:
-            raise ValueError(f"{label}: {text!r} is no truth value. Give true or false.")
+            raise ValueError(f"{label}: {text!r} is neither true nor false. Give one of them.")
         return _TRUTH[text.lower()]
     value = _number(text, label)
     if not prop.hard_min <= value <= prop.hard_max:
@@ -184,7 +184,7 @@ def _value(prop: Any, label: str, text: str) -> Any:
     if prop.type == "FLOAT":
         return value
     if value != int(value):
-        raise ValueError(f"{label}: {text} is no whole number.")
+        raise ValueError(f"{label}: {text} is not a whole number.")
     return int(value)
 
 
@@ -194,7 +194,7 @@ def _number(text: str, label: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"{label}: {text!r} is no number. Give a list as 1,2,5 or a range as 1..10:5")
+        raise ValueError(f"{label}: {text!r} is not a number. Give a list as 1,2,5 or a range as 1..10:5")
     return value
 
 

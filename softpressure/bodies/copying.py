@@ -46,4 +46,4 @@ def _copy(source: bpy.types.Object, target: bpy.types.Object) -> str:
                 theirs.property_unset(name)
         theirs.idle_values = ours.idle_values
     setup.on_kind_change(target)
-    return f" but for its vertex groups: it has no {' and no '.join(missing)}" if missing else ""
+    return f" except its vertex groups: it has no {' and no '.join(missing)}" if missing else ""

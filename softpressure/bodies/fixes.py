@@ -33,9 +33,9 @@ def apply(obj: bpy.types.Object, name: str) -> tuple[list[str], list[str]]:
     """
     fix, kind = FIXES[name], obj.softpressure.kind
     if obj.type != "MESH":
-        return [], [f"{obj.name}: is no mesh. Convert it to a mesh (Object > Convert)."]
+        return [], [f"{obj.name}: is not a mesh. Convert it to a mesh (Object > Convert)."]
     if not obj.data.is_editable:
-        return [], [f"{obj.name}: its mesh belongs to another file. Make it local (Object > Relations)."]
+        return [], [f"{obj.name}: its mesh is linked from another file. Make it local (Object > Relations)."]
     if obj.softpressure.is_baked:
         return [], [f"{obj.name}: is baked. Free the bake before changing it."]
     if obj.mode != "OBJECT":
@@ -202,24 +202,22 @@ FIXES = {
     ),
     "EVEN_MESH": Fix(
         "Simulate Even Mesh",
-        "Simulate an even closed mesh around it, which it follows",
+        "Simulate an even, closed mesh that drives this one",
         "MESH_ICOSPHERE",
         _simulate_even,
         False,
     ),
-    "HULL": Fix(
-        "Use Convex Hull", "Touch others with the tightest shape without hollows", "MESH_CUBE", _convex_hull, False
-    ),
+    "HULL": Fix("Use Convex Hull", "Collide with the convex hull", "MESH_CUBE", _convex_hull, False),
     "DELETE_LOOSE": Fix("Delete Loose", "Delete vertices that belong to no face", "TRASH", _of_mesh(_delete_loose)),
     "DISSOLVE": Fix("Dissolve Degenerate", "Dissolve faces without area", "X", _of_mesh(_dissolve)),
     "MERGE": Fix("Merge by Distance", "Merge doubled vertices", "AUTOMERGE_ON", _of_mesh(_merge)),
     "FILL_HOLES": Fix("Fill Holes", "Close the mesh with faces", "MESH_PLANE", _of_mesh(_fill_holes)),
     "NORMALS": Fix(
-        "Recalculate Outside", "Let all faces look outwards", "NORMALS_FACE", _of_mesh(_recalculate_normals)
+        "Recalculate Outside", "Make all faces point outward", "NORMALS_FACE", _of_mesh(_recalculate_normals)
     ),
     "SELECT_CROWDED": Fix("Select Faces", "Show them in Edit Mode", "RESTRICT_SELECT_OFF", _select_crowded, False),
     "SELECT_CROSSING": Fix("Select Faces", "Show them in Edit Mode", "RESTRICT_SELECT_OFF", _select_crossing, False),
-    "FIT_SIZE": Fix("Fit to Size", "Give it mass and stiffness by its size", "FULLSCREEN_ENTER", _fit_size, False),
+    "FIT_SIZE": Fix("Fit to Size", "Set mass and stiffness to fit its size", "FULLSCREEN_ENTER", _fit_size, False),
     "THICKNESS": Fix(
         "Make Automatic", "Compute it from the length of the edges", "LOOP_BACK", _automatic_thickness, False
     ),

@@ -15,7 +15,7 @@ def problem(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
             return f"{obj.name}: this hose has no body at the end {label}. Choose an inflated body, or delete the hose."
         if end.type != "MESH" or end.softpressure.kind != "SOFT" or scene not in end.users_scene:
             return (
-                f"{obj.name}: this hose ends at {end.name}, which is no soft body of this scene. "
+                f"{obj.name}: this hose ends at {end.name}, which is not a soft body of this scene. "
                 f"Choose an inflated body for {label}, or delete the hose."
             )
         if not hoses.has_gas(end):
@@ -27,7 +27,7 @@ def problem(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     refused = validation.problems(scene)
     for end in (one, other):
         if end is not None and end.session_uid in refused:
-            return f"{obj.name}: this hose ends at {end.name}, which takes no part. Mend that or delete the hose."
+            return f"{obj.name}: this hose ends at {end.name}, which is skipped. Fix that, or delete the hose."
     return ""
 
 

@@ -244,8 +244,8 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
     thickness = metres * settings.thickness
     if thickness > mean:
         sentence = (
-            f"{obj.name}: its thickness of {thickness:.3g} m is more than its mean edge of {mean:.3g} m; it "
-            "keeps off itself and others visibly. Lower it, or set 0, which is automatic."
+            f"{obj.name}: its thickness of {thickness:.3g} m is more than its mean edge of {mean:.3g} m; "
+            "gaps will be visible. Lower it, or set 0 for the automatic value."
         )
         found.append(Flaw(obj.name, sentence, ("THICKNESS",), is_grave=False))
     return found
@@ -263,7 +263,7 @@ def _crossings(obj: bpy.types.Object, triangles: IntArray, tree: BVHTree) -> lis
     if settings.kind != "SOFT" or settings.body_type not in SKINS or not settings.self_collision:
         return []
     count = len(crossing_faces(triangles, tree))
-    sentence = f"{obj.name}: {count} faces cross each other; they stay so. Part them in Edit Mode."
+    sentence = f"{obj.name}: {count} faces cross each other and are simulated as they are. Separate them in Edit Mode."
     return [Flaw(obj.name, sentence, ("SELECT_CROSSING",), is_grave=False)] if count else []
 
 

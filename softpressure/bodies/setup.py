@@ -77,7 +77,7 @@ def _of_flat(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     type_name = settings.bl_rna.properties["body_type"].enum_items[settings.body_type].name
     sentence = f" of type {type_name}, which moves within its own plane only"
     if flat_shape.is_out_of_gravity(scene, obj):
-        sentence += "; gravity has no part in that plane. Turn it upright, or press Inflate to make it a cushion"
+        sentence += "; gravity does not act in that plane. Turn it upright, or press Inflate to make it a cushion"
     return sentence
 
 

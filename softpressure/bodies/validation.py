@@ -152,7 +152,7 @@ def _check_attachment(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
         )
     if kind == "NONE" or target.type != "MESH" or scene.objects.get(target.name) != target:
         raise MeshError(
-            f"{obj.name}: is attached to {target.name}, which is no soft or rigid body of this scene. "
+            f"{obj.name}: is attached to {target.name}, which is not a soft or rigid body of this scene. "
             "Add that as a body or clear Attach To."
         )
     if not group:

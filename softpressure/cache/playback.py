@@ -52,11 +52,15 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
             continue  # a linked duplicate, which gets a mesh of its own when it is simulated
         if cache is None or number is None or cache.vertex_counts[number] != len(key.points):
             modifier_stack.show(obj, modifier_stack.Stage.REST)
+            rigid_pose.show(obj, None)
             point_attributes.remove(obj.data)
             continue
         modifier_stack.show(obj, modifier_stack.Stage.OUTPUT)
         time = cache.clamp(scene_time(scene))
         matrix = mesh_io.world_matrix(obj if depsgraph is None else obj.evaluated_get(depsgraph))
+        if obj.softpressure.origin_follows:
+            matrix[:3, 3] = origin(cache, number, time)
+            rigid_pose.show_origin(obj, matrix[:3, 3])
         shown = session.shown.get(obj.session_uid)
         if shown is not None and shown[0] == time and np.array_equal(shown[1], matrix):
             continue
@@ -85,7 +89,10 @@ def show_input(scene: bpy.types.Scene, all_of_them: bool) -> None:
         if all_of_them or modifier_stack.may_be_held(obj):
             let_go(obj, session)
     for obj in sessions.objects(scene, "SOFT"):
-        if not obj.softpressure.is_baked and (all_of_them or modifier_stack.is_read_in_each_frame(obj)):
+        if obj.softpressure.is_baked:
+            continue
+        rigid_pose.show(obj, None)
+        if all_of_them or modifier_stack.is_read_in_each_frame(obj):
             modifier_stack.show(obj, modifier_stack.Stage.INPUT)
 
 
@@ -94,6 +101,13 @@ def catch_up(scene: bpy.types.Scene) -> None:
     session = sessions.of(scene)
     if any(obj.session_uid in session.late and obj.mode != "EDIT" for obj in sessions.objects(scene, "SOFT")):
         show(scene)
+
+
+def origin(cache: FrameCache, number: int, time: float) -> FloatArray:
+    """Where the origin of a soft body is at `time` [frames] if it follows: it moves as the mean of the vertices."""
+    first = cache.first_frame
+    moved = cache.positions(number, time).mean(axis=0) - cache.positions(number, first).mean(axis=0)
+    return np.asarray(cache.transform(number, first)[:3, 3] + moved)
 
 
 def world_matrix(cache: FrameCache, number: int, time: float) -> FloatArray:

@@ -111,7 +111,7 @@ def _check_exporter(kind: formats.Format) -> None:
     if kind.identifier not in _ADD_ONS:
         remedy = f"this Blender was built without {kind.name}. Use one from blender.org, or another format."
     elif importlib.util.find_spec(_ADD_ONS[kind.identifier][0]) is None:
-        remedy = "this Blender came without that add-on. Use one from blender.org, or another format."
+        remedy = "this Blender does not include that add-on. Use one from blender.org, or another format."
     else:
         remedy = f"its add-on is off. Enable {_ADD_ONS[kind.identifier][1]} in Edit > Preferences > Add-ons."
     raise SoftPressureError(f"{kind.name}: {remedy}")

@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
 
 from ...core.parameters import BODIES
+from ..state import sessions
 from .automatic import boxes
 from .force_properties import FieldWeights, Goals
 from .hose_properties import Hose
@@ -51,6 +52,18 @@ def _on_type_change(settings: Group, _context: bpy.types.Context) -> None:
     from ..bodies import setup
 
     setup.on_type_change(settings.id_data)
+
+
+def _on_origin_change(settings: Group, _context: bpy.types.Context) -> None:
+    from ..cache import playback
+    from ..scene_io import rigid_pose
+
+    if settings.is_baked or settings.kind != "SOFT":
+        return
+    rigid_pose.show(settings.id_data, None)
+    sessions.forget_shown()
+    for scene in settings.id_data.users_scene:
+        playback.show_again(scene)
 
 
 def _can_hold(settings: Group, obj: bpy.types.Object) -> bool:
@@ -126,6 +139,12 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
         type=bpy.types.Object,
         poll=_can_hold,
         **SETTING,
+    )
+    origin_follows: BoolProperty(
+        name="Origin Follows",
+        description="Move the origin of the object with the body, so that cameras and constraints can follow it",
+        options=set(),
+        update=_on_origin_change,
     )
     cage_object: PointerProperty(
         name="Cage",

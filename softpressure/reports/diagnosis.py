@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from ...core import Finding, Reason, StepReport
 
 #: Said of the first frame.
-FIRST = "No steps lead to the first frame. Go to a later one."
+FIRST = "The first frame has no steps. Go to a later frame."
 #: Said of others where nothing is known.
-UNKNOWN = "Not known: this frame was not simulated since the file was opened. Press Reset, then Simulate."
+UNKNOWN = "Not available: this frame was simulated before the file was opened. Press Reset, then Simulate."
 #: What a name says whose object is gone.
 GONE = "(removed)"
 

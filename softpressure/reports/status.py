@@ -110,8 +110,8 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
         found.append(f"A frame takes {session.seconds[-1]:.1f} s: press Simulate, which lets you go on and Esc stops.")
     if session.crossing_count:
         found.append(
-            f"{session.crossing_count} crossing triangles at start: what can be is moved apart before the first frame. "
-            "Repair the meshes if that shows."
+            f"{session.crossing_count} triangles cross at the start. They are moved apart before the first frame where "
+            "possible; repair the meshes if that is visible."
         )
     found += [*session.soft_solids, *session.slack_skins, *session.overstretched.values()]
     found += effectors.notes(scene)
@@ -200,7 +200,7 @@ def _who_is_missing(scene: bpy.types.Scene, active: bpy.types.Object | None) -> 
             and obj.session_uid not in session.object_uids
             and not obj.softpressure.is_baked
         ):
-            found.append(f"{obj.name} takes no part yet. Go to the first frame, or simulate again.")
+            found.append(f"{obj.name} is not simulated yet. Go to the first frame, or simulate again.")
     return found
 
 
@@ -226,7 +226,7 @@ def earlier_texts(scene: bpy.types.Scene) -> list[str]:
     earlier = sessions.of(scene).earlier_method
     if not earlier or scene.softpressure.solver != ENGINE:
         return []
-    return [f"This file asked for the method {earlier}, which is gone: bodies are simulated by Soft Pressure now."]
+    return [f"This file used the method {earlier}, which was removed. Soft Pressure simulates it now."]
 
 
 def _frame_seconds(session: sessions.Session) -> float:
@@ -252,7 +252,7 @@ def thinned_texts(scene: bpy.types.Scene) -> list[str]:
 
 
 def inflation_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """Growth of a body of gas from its drawn shape: `Puffs out 2.5 cm, volume +4.6 %`; empty if filled as drawn.
+    """Growth of a body of gas from its drawn shape: `Inflates 2.5 cm, volume +4.6 %`; empty if filled as drawn.
 
     The largest displacement, and the change of volume; before they are known it says so, so that the panel keeps its
     layout.
@@ -265,12 +265,12 @@ def inflation_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
         return ""
     session = sessions.of(scene)
     if obj.session_uid not in session.inflations or session.is_out_of_date(scene):
-        return "Puffs out: not yet known"
+        return "Inflates: not yet known"
     growth, move = session.inflations[obj.session_uid]
     if move < _UNSEEN * units.metres_per_unit(scene) * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
         return "Keeps its drawn shape"
     what = "area" if settings.body_type == "LOOP" else "volume"
-    return f"Puffs out {units.length_text(scene, move)}, {what} {100.0 * growth:+.1f} %"
+    return f"Inflates {units.length_text(scene, move)}, {what} {100.0 * growth:+.1f} %"
 
 
 def measurement_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:

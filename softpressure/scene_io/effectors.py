@@ -68,7 +68,7 @@ def notes(scene: bpy.types.Scene) -> Iterator[str]:
         ignored += ["Absorption"] if obj.field.use_absorption else []
         ignored += ["2D"] if obj.field.use_2d_force else []
         if ignored:
-            yield f"{obj.name}: of its force field {' and '.join(ignored)} is not read."
+            yield f"{obj.name}: {' and '.join(ignored)} of its force field is not supported."
     if foreign:
         found = "; ".join(f"{kind} ({', '.join(sorted(names))})" for kind, names in sorted(foreign.items()))
         yield (

@@ -55,13 +55,26 @@ def show(obj: bpy.types.Object, matrix: FloatArray | None) -> None:
     location, turn, scale = rotations.split(matrix)
     angles = rotations.eulers(turn[None], _ORDER)[0]
     for constraint, values in zip(ensure(obj), (angles, scale, location), strict=True):
-        is_idle = constraint.type == "LIMIT_SCALE" and bool(np.abs(values).max() > _LARGEST_SCALE)
-        if constraint.mute != is_idle:
-            constraint.mute = is_idle
-        for letter, value in zip("xyz", values.tolist(), strict=True):
-            for limit in ("min", "max"):
-                if getattr(constraint, f"{limit}_{letter}") != np.float32(value):
-                    setattr(constraint, f"{limit}_{letter}", value)
+        _limit(constraint, values)
+
+
+def show_origin(obj: bpy.types.Object, location: FloatArray) -> None:
+    """Hold the origin of an object at a place (3,) of the world; it turns and grows as before."""
+    constraint, last = _get(obj, _TYPES[-1]), len(obj.constraints) - 1
+    if obj.constraints[last] != constraint:
+        obj.constraints.move(obj.constraints.find(constraint.name), last)
+    _limit(constraint, location)
+
+
+def _limit(constraint: Constraint, values: FloatArray) -> None:
+    """Set both limits of a constraint; writes only changes."""
+    is_idle = constraint.type == "LIMIT_SCALE" and bool(np.abs(values).max() > _LARGEST_SCALE)
+    if constraint.mute != is_idle:
+        constraint.mute = is_idle
+    for letter, value in zip("xyz", values.tolist(), strict=True):
+        for limit in ("min", "max"):
+            if getattr(constraint, f"{limit}_{letter}") != np.float32(value):
+                setattr(constraint, f"{limit}_{letter}", value)
 
 
 def _get(obj: bpy.types.Object, kind: Any) -> Constraint:

@@ -35,7 +35,7 @@ def solids_that_give_way(scene: SceneValues, session: Session, start: Snapshot) 
         density = known.mass / max(signed_volume(body.positions, body.triangles), 1e-300)
         times = compliance_ratio(known.modulus, cell, density, time)
         if times > TOO_SOFT:
-            found.append(f"{body.name} is about {times:.2g} times as soft as asked for. {_REMEDY}")
+            found.append(f"{body.name} is about {times:.2g} times softer than set. {_REMEDY}")
     return found
 
 

@@ -39,15 +39,13 @@ COLUMNS = (
     ),
     Column("PRESSURE", "gauge pressure [Pa]", "Pressure", "Pa", "Pressure of the gas above that of the air outside"),
     Column("FORCE", "contact force [N]", "Contact Force", "N", "Normal forces of contacts with others, at its end"),
-    Column(
-        "ENERGY", "kinetic energy [J]", "Kinetic Energy", "J", "Energy of the motion, turning and trembling as well"
-    ),
+    Column("ENERGY", "kinetic energy [J]", "Kinetic Energy", "J", "Kinetic energy, including rotation and vibration"),
     Column(
         "CHANGE",
         "energy change [J]",
         "Energy Change",
         "J",
-        "Change over the frame of the energy of motion, height, springs and gas, of the body and all it touches",
+        "Change of kinetic, potential, elastic and gas energy over the frame, of the body and all it touches",
     ),
     Column("STEPS", "steps", "Steps", "", "Steps of the solver in the frame; 0 while the body sleeps"),
     Column("LEVEL", "liquid level [m]", "Liquid Level", "m", "Height of the surface of the liquid inside"),

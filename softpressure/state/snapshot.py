@@ -208,4 +208,4 @@ class Refusals(SoftPressureError):
 
 def glued_text(name: str, target: str) -> str:
     """Problem of a body that is attached to a refused one."""
-    return f"{name}: is attached to {target}, which takes no part. Mend that or clear Attach To."
+    return f"{name}: is attached to {target}, which is skipped. Fix that, or clear Attach To."

@@ -47,7 +47,7 @@ def note(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> str:
         return f"{obj.name}: nothing is recorded yet. Press Simulate."
     if not session.measured:
         return f"{obj.name}: {measurements.NOT_RECORDED}"
-    return "" if of_body(scene, obj) else f"{obj.name}: has none of these. Choose others."
+    return "" if of_body(scene, obj) else f"{obj.name}: none of these apply to it. Choose others."
 
 
 @drawing.guarded

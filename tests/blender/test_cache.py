@@ -257,13 +257,6 @@ def test_delete_asks_where_it_takes_long_to_simulate_again(monkeypatch: pytest.M
 
 @pytest.mark.smoke
 def test_the_panel_shows_place_sizes_and_range(tmp_path: Path) -> None:
-    assert drawn(SOFTPRESSURE_PT_cache) == [
-        "cache_folder",
-        "pack_cache",
-        "render_without_frames",
-        "point_attributes",
-        "softpressure.delete_cache",
-    ]
     simulated()
     assert " ".join(drawn(SOFTPRESSURE_PT_cache)).startswith(
         "Holds frames 1–10 of 10 In memory 0.0 MB In memory until the file is saved cache_folder"

@@ -264,13 +264,6 @@ def test_a_collider_that_changes_its_topology_stops_with_a_sentence() -> None:
     assert this_session().cache.last_frame == 1
 
 
-def test_hidden_bodies_are_refused_with_a_sentence() -> None:
-    ball = add_ball()
-    ball.hide_viewport = True
-    frame(1)
-    assert "Ball: is not evaluated" in told()
-
-
 def test_settings_reach_the_model() -> None:
     add_ball(mass=3.0, gauge_pressure=700.0, friction=0.25, bounciness=0.5, thickness=0.02, damping=0.125)
     start()

@@ -32,8 +32,8 @@ def sample_count(file: Path) -> int:
         ([], "action"),
         (["bake"], "file"),
         (["bounce", "x.blend"], "invalid choice"),
-        (["bake", "x.blend", "--frames", "12"], "'12' is no frame range"),
-        (["bake", "x.blend", "--frames=9:3"], "'9:3' is no frame range"),
+        (["bake", "x.blend", "--frames", "12"], "'12' is not a frame range"),
+        (["bake", "x.blend", "--frames=9:3"], "'9:3' is not a frame range"),
         (["bake", "x.blend", "--speed=2"], "--speed=2"),
     ],
 )

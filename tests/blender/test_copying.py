@@ -80,7 +80,7 @@ def test_vertex_groups_are_copied_where_they_are(capfd: pytest.CaptureFixture[st
     ball.softpressure.attach_to, ball.softpressure.attach_group = other, "top"
     select(other, third, ball)
     copy()
-    assert "Other: has the settings of Ball but for its vertex groups: it has no top" in capfd.readouterr().out
+    assert "Other: has the settings of Ball except its vertex groups: it has no top" in capfd.readouterr().out
     assert other.softpressure.pin_group == "" and third.softpressure.pin_group == "top"
     assert other.softpressure.attach_to is None and third.softpressure.attach_to == other
 

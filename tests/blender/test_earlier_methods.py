@@ -75,7 +75,7 @@ def test_a_file_of_an_earlier_version_has_the_present_method_and_says_so(
     earlier(tmp_path / "scene.blend", version)
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
     assert settings().solver == SOLVER and settings().defaults_version == versions.CURRENT
-    sentence = f"This file asked for the method {asked}, which is gone: bodies are simulated by Soft Pressure now."
+    sentence = f"This file used the method {asked}, which was removed. Soft Pressure simulates it now."
     assert told().startswith(sentence)
     assert sentence.split()[-1] in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000))
     play(1, 2)
@@ -144,7 +144,7 @@ def test_a_script_may_name_a_method_of_earlier_versions(name: str, asked: str) -
     add_ball()
     settings().solver = "XPBD"
     settings().solver = name
-    assert settings().solver == SOLVER and f"asked for the method {asked}" in told()
+    assert settings().solver == SOLVER and f"used the method {asked}" in told()
     settings().solver = SOLVER
     assert "asked for" not in told()
     with pytest.raises(TypeError, match="FASTEST"):

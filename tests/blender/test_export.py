@@ -387,7 +387,11 @@ def test_the_command_line_exports_and_leaves_the_file(
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
-    [(["--error=-1"], "'-1' is no length"), (["--error=x"], "'x' is no length"), (["--frames=2"], "no frame range")],
+    [
+        (["--error=-1"], "'-1' is not a length"),
+        (["--error=x"], "'x' is not a length"),
+        (["--frames=2"], "not a frame range"),
+    ],
 )
 def test_wrong_words_of_an_export_are_refused(
     words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]

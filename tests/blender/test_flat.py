@@ -199,8 +199,8 @@ def test_adding_a_flat_mesh_says_its_type_and_whether_gravity_moves_it() -> None
     plane = bpy.context.object
     note = " ".join(reports())
     assert "Plane: added as a soft body of type Flat Outline, which moves within its own plane only" in note
-    assert "gravity has no part in that plane" in note
-    assert "gravity has no part in its plane" in " ".join(body_rows(2000))
+    assert "gravity does not act in that plane" in note
+    assert "gravity does not act in that plane" in " ".join(body_rows(2000))
     plane.rotation_euler.x = np.pi / 2
     bpy.context.view_layer.update()
     assert "gravity has" not in " ".join(body_rows(2000))

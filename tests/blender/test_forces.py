@@ -196,7 +196,7 @@ def test_fields_that_do_not_act_are_reported_once() -> None:
     wall = add_ball("Wall", kind=None)
     bpy.ops.object.forcefield_toggle()
     wall.field.shape, wall.field.use_absorption = "SURFACE", True
-    assert f"{wall.name}: of its force field the shape Surface" in told() and "Absorption is not read" in told()
+    assert f"{wall.name}: the shape Surface" in told() and "Absorption of its force field is not supported" in told()
 
 
 def test_the_panels_show_weights_and_goals() -> None:

@@ -104,7 +104,7 @@ def test_a_hose_whose_body_is_gone_says_so_and_takes_no_part(falling: Any) -> No
     third = add_ball("Third", (6, 0, 5))
     hose.softpressure.hose_to = third
     scene.collection.objects.unlink(third)
-    assert "Third, which is no soft body of this scene" in hose_problems.problem(scene, hose)
+    assert "Third, which is not a soft body of this scene" in hose_problems.problem(scene, hose)
 
 
 def test_a_duplicate_links_the_duplicated_bodies() -> None:

@@ -12,7 +12,7 @@ from softpressure_ext.panels.scene import SOFTPRESSURE_PT_simulation
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.state import versions
 
-UNKNOWN = "Puffs out: not yet known"
+UNKNOWN = "Inflates: not yet known"
 
 
 def add_egg(**settings: Any) -> Any:
@@ -52,7 +52,7 @@ def test_a_slack_body_at_its_drawn_volume_is_as_it_was() -> None:
     play(1, 25)
     assert this_session().world.model.fillings == (None,)
     assert 100.0 < gauge() < 1_000.0  # the skin's growth eats the rest
-    assert not any("Puffs" in text or text == UNKNOWN for text in body_rows())
+    assert not any("Inflates" in text or text == UNKNOWN for text in body_rows())
 
 
 def test_a_body_starts_as_drawn_or_at_rest() -> None:
@@ -75,9 +75,9 @@ def test_the_panel_shows_how_far_a_body_puffs_out() -> None:
     egg = add_egg()
     assert UNKNOWN in body_panel()
     frame(1)
-    [text] = [text for text in body_panel() if text.startswith("Puffs out") and text != UNKNOWN]
+    [text] = [text for text in body_panel() if text.startswith("Inflates") and text != UNKNOWN]
     [(growth, move)] = this_session().inflations.values()
-    assert text == f"Puffs out {100 * move:.2g} cm, volume {100 * growth:+.1f} %"
+    assert text == f"Inflates {100 * move:.2g} cm, volume {100 * growth:+.1f} %"
     bpy.context.scene.frame_end = 30
     play(2, 30)
     volume = this_session().world.diagnostics().bodies[0].volume

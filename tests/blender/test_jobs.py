@@ -323,16 +323,3 @@ def test_a_timeline_leaves_frames_that_take_long_to_simulate(
     assert "press Simulate" in told()
     go_on(begin())
     assert last_frame() == 10 and len(FallingWorld.made) == 1
-
-
-def test_a_script_gets_all_of_it_at_once() -> None:
-    add_ball()
-    labels = [label for _, _, label in jobs.whole(simulate_job.simulate(bpy.context.scene))]
-    assert labels[-1] == "Frame 10 of 10" and jobs.current() is None
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0.4, "0 s"), (99.0, "99 s"), (100.0, "2 min"), (5999.0, "100 min"), (9000.0, "2.5 h")]
-)
-def test_the_time_left_is_shown_in_words(seconds: float, words: str) -> None:
-    assert simulate_job._in_words(seconds) == words

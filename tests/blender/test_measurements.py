@@ -130,7 +130,7 @@ def test_curves_are_those_of_the_active_body(falling: Any) -> None:  # noqa: F81
     assert found["Volume"].frames.tolist() == list(range(1, 11)) and found["Volume"].values[0] == pytest.approx(98.2)
     assert [each.label for each in curves.of_body(scene, solid)] == ["Kinetic Energy"]
     scene.softpressure.curves = {"VOLUME"}
-    assert len(curves.of_body(scene, ball)) == 1 and "has none of these" in curves.note(scene, solid)
+    assert len(curves.of_body(scene, ball)) == 1 and "none of these apply to it" in curves.note(scene, solid)
     assert curves.of_body(scene, None) == [] and curves.note(scene, None) == "Select a soft or rigid body."
 
 

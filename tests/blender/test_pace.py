@@ -54,14 +54,6 @@ def test_only_the_last_frames_count() -> None:
     assert texts() == []
 
 
-@pytest.mark.parametrize(
-    ("added", "expected"), [(0.005, []), (0.0051, ["Added mass 0.51 %"]), (0.1, ["Added mass 10 %"])]
-)
-def test_added_mass_is_told_where_it_is_worth_it(added: float, expected: list[str]) -> None:
-    this_session().added_mass = added
-    assert texts() == expected
-
-
 @pytest.mark.smoke
 def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
     """A real one: each frame is timed, and its steps are those that are recorded."""

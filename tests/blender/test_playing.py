@@ -121,32 +121,6 @@ def test_subframes_lie_between_frames_and_simulate_nothing() -> None:
     assert this_session().cache.last_frame == 3
 
 
-def test_the_calls_of_a_motion_blur_render_only_look_up() -> None:
-    ball = add_ball()
-    play(1, 2)
-    seen = shown(ball)
-    bpy.context.scene.frame_set(1)
-    handlers.on_render_init(bpy.context.scene)
-    for number, subframe in (
-        (1, 0),
-        (0, 0.75),
-        (1, 0.25),
-        (1, 0),
-        (2, 0),
-        (1, 0.75),
-        (2, 0.25),
-        (2, 0),
-        (3, 0),
-        (2, 0),
-    ):
-        frame(number, subframe)
-        assert this_session().cache.last_frame == 2
-    np.testing.assert_array_equal(shown(ball), seen)
-    handlers.on_render_end(bpy.context.scene)
-    frame(3)
-    assert this_session().cache.last_frame == 3
-
-
 @pytest.mark.smoke
 def test_a_real_render_with_motion_blur_simulates_nothing(tmp_path: object) -> None:
     ball = add_ball()

@@ -4,25 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from softpressure_ext.softpressure.reports.prefixes import prefix_of, quantity_text
+from softpressure_ext.softpressure.reports.prefixes import prefix_of
 from softpressure_ext.softpressure.viewport import colour_maps, plots
 from softpressure_ext.softpressure.viewport.plots import Curve
 
 
 def curve(values, first=1, unit="Pa"):
     return Curve("Pressure", unit, np.arange(first, first + len(values), dtype=np.int32), np.array(values, float))
-
-
-@pytest.mark.parametrize(
-    ("span", "most", "step"), [(1.0, 1, 1.0), (1.0, 2, 0.5), (7.0, 4, 2.0), (101.0, 1, 200.0), (3e-5, 3, 1e-5)]
-)
-def test_steps_are_round_and_few_enough(span: float, most: int, step: float) -> None:
-    assert plots.nice_step(span, most) == pytest.approx(step, rel=1e-12)
-
-
-def test_a_limit_is_the_next_round_number() -> None:
-    for value, limit in ((2000.0, 2000.0), (2001.0, 2400.0), (0.011, 0.012), (9.9, 10.0), (1e-3, 1e-3)):
-        assert plots.nice_limit(value) == pytest.approx(limit, rel=1e-12)
 
 
 @pytest.mark.parametrize("values", [[0, 3, 378], [-2, 5], [2000, 2000, 2000], [0, 0], [99.93, 100.01], [-7, -7.5]])
@@ -70,12 +58,6 @@ def test_strips_share_the_height_and_the_last_give_way() -> None:
     assert all(upper.low > lower.top for upper, lower in itertools.pairwise(found))
     assert len(plots.strips(three, 0.0, 80.0, 10.0)) == 2 and len(plots.strips(three, 0.0, 5.0, 10.0)) == 1
     assert plots.strips([curve([])], 0.0, 300.0, 10.0) == []
-
-
-@pytest.mark.parametrize(("unit", "text"), [("Pa", "2.31 kPa"), ("%", "2310 %"), ("", "2310")])
-def test_units_have_the_prefix_that_fits(unit: str, text: str) -> None:
-    assert quantity_text(2310.0, unit) == text
-    assert quantity_text(0.0, unit) == f"0 {unit}".rstrip()
 
 
 def lightness(colours: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import body_rows, drawn, locked
+from bpy_panels import body_rows, drawn
 from bpy_scene import add_ball, empty_file, falling, play, select, this_session  # noqa: F401
 from softpressure_ext.core import nrt
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_given
@@ -157,15 +157,6 @@ def test_amounts_do_not_depend_on_the_unit_scale() -> None:
     assert model.edges.stiffness[0] == pytest.approx(400.0) and model.vertex_mass[0] == pytest.approx(0.02)
     assert model.gauge_pressure[0] == pytest.approx(nrt(1e-4) / (1e-6 * volume(ball)) - 101_325.0, rel=1e-3)
     assert drawn(SOFTPRESSURE_PT_given)[3] == text
-
-
-@pytest.mark.usefixtures("falling")
-def test_a_baked_body_is_locked() -> None:
-    add_ball()
-    assert locked(SOFTPRESSURE_PT_given) == []
-    bpy.ops.softpressure.simulate()
-    bpy.ops.softpressure.bake()
-    assert locked(SOFTPRESSURE_PT_given) == [*PAPERS, "temperature"]
 
 
 @pytest.mark.usefixtures("falling")

@@ -163,7 +163,7 @@ def below_a_rigid_parent(ball: Any) -> None:
 ATTACHMENTS = [
     (to_itself, "Ball: is attached to itself", "Choose another body"),
     (to_a_collider, "Ball: is attached to Post, a collider", "pin the group"),
-    (to_no_body, "Ball: is attached to Post, which is no soft or rigid body of this scene", "clear Attach To"),
+    (to_no_body, "Ball: is attached to Post, which is not a soft or rigid body of this scene", "clear Attach To"),
     (without_a_group, "Ball: is attached to Post without an attach group", "Choose the group"),
     (to_an_unknown_group, "Ball: has no vertex group Nowhere", "Choose an existing attach group"),
     (by_an_empty_group, "Ball: no vertex weighs more than 0.5 in the attach group Faint", "weight 1"),

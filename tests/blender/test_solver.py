@@ -139,4 +139,4 @@ def test_a_skin_that_starts_crossed_with_itself_plays_and_says_so() -> None:
     for number in (1, 2, 3):
         bpy.context.scene.frame_set(number)
     notices = " ".join(status.notices(bpy.context.scene))
-    assert "crossing triangles at start: what can be is moved apart" in notices
+    assert "triangles cross at the start. They are moved apart" in notices

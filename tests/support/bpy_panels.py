@@ -60,6 +60,9 @@ class Layout:
     def separator(self) -> None:
         pass
 
+    def prop_decorator(self, data: Any, name: str) -> None:
+        assert name in data.bl_rna.properties
+
     def template_list(self, *_: Any, **__: Any) -> None:
         pass
 
