@@ -15,7 +15,6 @@ import numpy as np
 import shapes
 from contact_reference import inside
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.contact.broad_phase.box_tree import build_trees
 from softpressure_ext.core.contact.untangle.overlap import find_overlaps
 from softpressure_ext.core.topology import signed_volume
 
@@ -165,7 +164,6 @@ def main():
     options = parser.parse_args()
     model = balls(options.vertices) if options.scene == "balls" else meshes()
     world = World(model, frame_rate=24.0, threads=options.threads)
-    trees = build_trees(model.rest_positions, model.surfaces.triangles, model.surfaces.body_triangle_start)
     print(f"{model.vertex_count} vertices, {world.crossing_triangle_count} crossing triangles at the start")
     worst, began = 0, time.perf_counter()
     for frame in range(round(24 * options.seconds)):
@@ -173,7 +171,7 @@ def main():
         world.advance_frame()
         taken = time.perf_counter() - start
         state = world.save()
-        found = find_overlaps(model, trees, state.positions)
+        found = find_overlaps(model, state.positions)
         gap = min((pair.gap for report in world.reports() for pair in report.pairs), default=np.inf)
         speed = float(np.sqrt((state.velocities[: model.vertex_count] ** 2).sum(axis=1).mean()))
         worst = max(worst, found.crossing_triangle_count, len(found.pairs))

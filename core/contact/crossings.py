@@ -85,6 +85,27 @@ def crossing_pairs(
     return every[np.lexsort((every[:, 1], every[:, 0]))].astype(np.int32)
 
 
+def passes(x: FloatArray, ends: IntArray, corners: IntArray) -> FloatArray:
+    """Parameter from 0 to 1 at which each edge passes its triangle, NaN where it does not.
+
+    ends: shape (count, 2); corners: shape (count, 3). A point in the plane, to rounding, counts as in front: an edge
+    that only touches from there does not pass, and one through a corner passes some triangle at it.
+    """
+    u, w, corner = x[ends[:, 0]], x[ends[:, 1]], np.moveaxis(x[corners], 1, 0)
+    start, end = _volumes(u, *corner), _volumes(w, *corner)
+    size = np.maximum(np.abs(x[ends] - x[corners[:, :1]]).max(axis=(1, 2)), np.ptp(corner, axis=0).max(axis=1))
+    flat = -ROUNDING * np.abs(x).max(initial=0.0) * size**2
+    turns = np.sign([_volumes(u, w, corner[k], corner[(k + 1) % 3]) for k in range(3)])
+    inside = (turns.min(axis=0) >= 0.0) | (turns.max(axis=0) <= 0.0)
+    passing = ((start < flat) != (end < flat)) & ((start < 0.0) != (end < 0.0)) & inside
+    return np.divide(start, start - end, out=np.full(len(ends), np.nan), where=passing)
+
+
+def _volumes(o: FloatArray, a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+    """Six times the volumes of tetrahedra [m^3]."""
+    return np.asarray(np.einsum("ij,ij->i", a - o, np.cross(b - o, c - o)))
+
+
 def model_crossings(model: Model, positions: FloatArray) -> IntArray:
     """`crossing_pairs` of a model: not of colliders with each other, of a body with itself where it asks for that."""
     surfaces = model.surfaces

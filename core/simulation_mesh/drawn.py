@@ -72,12 +72,6 @@ def vertex_normals(x: FloatArray, triangles: Numbers) -> FloatArray:
     return unit
 
 
-def vertex_areas(x: FloatArray, triangles: Numbers) -> FloatArray:
-    """A third of the area of the triangles around each vertex, shape (vertex_count,)."""
-    cross = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
-    return _to_corners(triangles, np.linalg.norm(cross, axis=1) / 6.0, len(x))
-
-
 def _to_corners(triangles: Numbers, values: FloatArray, vertex_count: int) -> FloatArray:
     """The sum, at each vertex, of the values of its triangles."""
     summed: FloatArray = np.bincount(triangles.ravel(), np.repeat(values, 3), vertex_count).astype(float)

@@ -72,14 +72,6 @@ class Follower:
         found: FloatArray = np.einsum("vk,vk...->v...", self._even.nearest_weights, values)
         return found
 
-    def transfer_sum(self, drawn_values: FloatArray) -> FloatArray:
-        """Values at even vertices with the same sum, such as masses [kg]: each drawn vertex gives to its three."""
-        total = np.zeros(len(self._even.positions))
-        corners = self._triangles[self.triangle]
-        for k in range(3):
-            total += np.bincount(corners[:, k], self.weights[:, k] * drawn_values, len(total))
-        return total
-
 
 @lean_kernel
 def set_vertex_normals(x, triangles, normals):

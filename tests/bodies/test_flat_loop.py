@@ -6,7 +6,7 @@ import shapes
 from flat_scene import gas_law_error, in_plane, loop_world, momenta, out_of_plane, plane_of, ring_strain, run
 from scenes import moved_mass
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
-from softpressure_ext.core.contact.broad_phase.box_tree import build_trees
+from softpressure_ext.core.contact.box_tree import build_trees
 from softpressure_ext.core.contact.untangle.self_overlap import self_wrong_side
 from validation import validated
 

@@ -5,10 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softpressure_ext.core.contact.broad_phase.search import ContactSearch
-from softpressure_ext.core.contact.contacts import Contacts
 from softpressure_ext.core.contact.narrow_phase.closest_points import closest_on_triangle
-from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 
 
 def probe(points, mesh, thickness):
@@ -18,11 +15,7 @@ def probe(points, mesh, thickness):
     far = np.concatenate([points, points + np.array([0, 0, 1e3]), points + np.array([0, 1, 1e3])])
     slivers = np.stack([np.arange(n), n + np.arange(n), 2 * n + np.arange(n)], axis=1).astype(np.int32)
     model = reference.model_of([(far, slivers)], [mesh], thickness=[thickness, 0.0])
-    contacts = Contacts()
-    search = ContactSearch(model)
-    search.search(model.rest_positions, np.zeros(2), contacts)
-    evaluate_gaps(model.rest_positions, contacts, model.surfaces)
-    return model, contacts
+    return model, reference.near(model)
 
 
 def owned_gaps(points, mesh, thickness):
@@ -110,7 +103,7 @@ def test_weights_and_normal_are_the_gradient_of_the_gap():
                 for sign in (1, -1):
                     x = model.rest_positions.copy()
                     x[corners[row, slot], axis] += sign * step
-                    evaluate_gaps(x, contacts, model.surfaces)
+                    reference.evaluate(model, x, contacts)
                     gap.append(contacts.gap[row])
                 # central differences: error step^2 * curvature, 1e-12 / 0.05^2, and rounding 1e-16 / step
                 slope = (gap[0] - gap[1]) / (2 * step)
@@ -193,9 +186,7 @@ def test_ball_on_a_floor_has_one_contact_per_vertex_in_the_patch():
     ball = reference.icosphere(4, 0.12, (0.0, 0.0, 0.118))
     ball[0][:, 2] = np.maximum(ball[0][:, 2], 0.0005)  # the lowest vertices above the diagonal of the floor
     model = reference.model_of([ball], [reference.plane(1.0)], thickness=0.001)
-    contacts = Contacts()
-    ContactSearch(model).search(model.rest_positions, np.zeros(2), contacts)
-    evaluate_gaps(model.rest_positions, contacts, model.surfaces)
+    contacts = reference.near(model)
     patch = np.flatnonzero(ball[0][:, 2] < 0.002)
     assert contacts.edge_start > len(patch) > 20  # vertices above the diagonal are near both triangles
     gaps = contacts.gap[: contacts.edge_start]

@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 import shapes
 from crossings import crossing_pairs
-from softpressure_ext.core.contact.broad_phase.box_tree import build_trees
 from softpressure_ext.core.contact.kept_distance import RECOVERY_SHARE
-from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 from softpressure_ext.core.contact.untangle.crossings import Crossings
 from softpressure_ext.core.contact.untangle.overlap import find_overlaps
 
@@ -147,14 +145,14 @@ def test_a_listed_point_has_one_row_however_deep_and_is_let_go_outside():
     for lift in (0.0, 0.1, 0.2, 0.3):
         x[:n] = ball[0] + [0.0, 0.0, lift]
         contacts = crossings.gaps(x)
-        evaluate_gaps(x, contacts, model.surfaces)
+        reference.evaluate(model, x, contacts)
         rows = np.flatnonzero(contacts.side[: contacts.edge_start] == -1)
         behind = [p for p in sorted(wrong) if x[p, 2] < RECOVERY_SHARE * 0.002]
         np.testing.assert_array_equal(contacts.points[rows, 0], behind)
         np.testing.assert_allclose(contacts.gap[rows], x[behind, 2], atol=1e-14)
         np.testing.assert_allclose(contacts.normal[rows], np.tile([0.0, 0.0, 1.0], (len(rows), 1)), atol=1e-14)
         np.testing.assert_array_equal(crossings.pairs[:, 0], behind)
-        assert contacts.count == len(rows)
+        assert len(contacts.gap) == len(rows)
     assert len(crossings.pairs) == 0
 
 
@@ -167,13 +165,13 @@ def test_the_signed_gap_passes_through_zero_smoothly():
     assert (lowest, 1) in as_set(overlaps)
     x = model.rest_positions.copy()
     contacts = crossings.gaps(x)
-    row = next(k for k in range(contacts.count) if contacts.side[k] == -1 and contacts.points[k, 0] == lowest)
+    row = next(k for k in range(len(contacts.gap)) if contacts.side[k] == -1 and contacts.points[k, 0] == lowest)
     target = x[contacts.points[row, 1]]
     gaps = []
     shares = np.linspace(0.5, 1.5, 201)
     for share in shares:
         x[lowest] = share * target
-        evaluate_gaps(x, contacts, model.surfaces)
+        reference.evaluate(model, x, contacts)
         gaps.append(contacts.gap[row])
     gaps = np.array(gaps)
     assert gaps[0] < -0.1 and gaps[-1] > 0.1
@@ -188,7 +186,7 @@ def test_both_balls_are_sent_apart_even_by_points_beyond_the_other_centre(deep):
     crossings, overlaps = untangled(model)
     x = model.rest_positions
     contacts = crossings.gaps(x)
-    evaluate_gaps(x, contacts, model.surfaces)
+    reference.evaluate(model, x, contacts)
     rows = np.flatnonzero(contacts.side[: contacts.edge_start] == -1)
     assert len(rows) == len(overlaps.pairs) > 10
     away = np.where(contacts.bodies[rows, 0] == 0, -1.0, 1.0)
@@ -210,7 +208,7 @@ def test_a_loop_of_pushes_along_the_normals_frees_two_crossed_balls():
         contacts = crossings.gaps(x)
         if not len(crossings.pairs):
             break
-        evaluate_gaps(x, contacts, model.surfaces)
+        reference.evaluate(model, x, contacts)
         push = np.zeros((2, 3))
         for row in np.flatnonzero(contacts.side[: contacts.edge_start] == -1):
             first, second = contacts.bodies[row]
@@ -256,9 +254,7 @@ def test_faces_in_one_plane_do_not_cross(name, seed):
     if seed:
         x = x @ shapes.rotation(noise.normal(size=3), noise.uniform(0.0, 3.0)).T + noise.uniform(-20.0, 20.0, 3)
     model = reference.model_of([(x, triangles)])
-    surfaces = model.surfaces
-    trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
-    found = find_overlaps(model, trees, model.rest_positions, np.zeros(1, np.int32))
+    found = find_overlaps(model, model.rest_positions, np.zeros(1, np.int32))
     assert found.crossing_triangle_count == 0
 
 

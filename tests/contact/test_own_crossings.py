@@ -61,9 +61,9 @@ def test_a_crossed_skin_leaves_by_the_other_part_of_it():
     crossings.find(x)
     assert len(crossings.suspended) == 0
     contacts = crossings.gaps(x)
-    rows = slice(0, contacts.count)
+    rows = slice(0, len(contacts.gap))
     np.testing.assert_array_equal(contacts.points[rows, 0], crossings.pairs[:, 0])
-    assert (contacts.side[rows] == -1).all() and contacts.count > 10
+    assert (contacts.side[rows] == -1).all() and len(contacts.gap) > 10
     turn = len(x) // 2  # points are numbered along the tube
     assert ((contacts.points[rows, 0] < turn) != (contacts.points[rows, 1] < turn)).all()
     assert (contacts.gap[rows] < contacts.thickness[rows]).all()
@@ -76,8 +76,8 @@ def test_walls_near_each_other_at_rest_are_parted_by_no_more_than_half_of_it():
     crossings = Crossings(model)
     crossings.find(x)
     contacts = crossings.gaps(x)
-    corners = x[contacts.points[: contacts.count]]
+    corners = x[contacts.points[: len(contacts.gap)]]
     apart = np.linalg.norm(
         corners[:, 0] - reference.closest_on_triangle(corners[:, 0], *(corners[:, k] for k in (1, 2, 3))), axis=1
     )
-    np.testing.assert_allclose(contacts.thickness[: contacts.count], np.minimum(1.0, 0.5 * apart), rtol=1e-9)
+    np.testing.assert_allclose(contacts.thickness[: len(contacts.gap)], np.minimum(1.0, 0.5 * apart), rtol=1e-9)

@@ -32,6 +32,8 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("plasticity",),
     ("flow",),
     ("solvers",),
+    ("solvers/explicit/arrays", "solvers/explicit/layout", "solvers/explicit/search", "solvers/explicit/shape",
+     "solvers/explicit/own", "solvers/explicit/latest"),
     ("solvers/rigid",),
     ("solvers/explicit",),
     ("solvers/sequential",),

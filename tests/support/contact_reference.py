@@ -3,6 +3,9 @@
 from types import SimpleNamespace
 
 import numpy as np
+from softpressure_ext.core.contact.narrow_phase.edge_edge import evaluate_edges
+from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_rows
+from softpressure_ext.core.contact.near_pairs import near_pairs
 
 
 def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None, self_collision=False):
@@ -223,6 +226,25 @@ def all_edge_pairs(model, x, reach):
     d = edge_distance(x[edges[e, 0]], x[edges[e, 1]], x[edges[f, 0]], x[edges[f, 1]])
     near = d <= margin[body[e]] + margin[body[f]]
     return list(zip(e[near].tolist(), f[near].tolist(), d[near].tolist(), strict=True))
+
+
+def near(model, x=None, reach=0.0):
+    """Every pair within thickness and reach, with its gap at x."""
+    x = model.rest_positions if x is None else x
+    rows, surfaces = all_pairs(model, x, reach), model.surfaces
+    triangle = np.array([row[1] for row in rows], int)
+    points = np.column_stack([np.array([row[0] for row in rows], int), surfaces.triangles[triangle]])
+    edges = np.array([row[:2] for row in all_edge_pairs(model, x, reach)], int).reshape(-1, 2)
+    ends, apex = surfaces.edges[edges].reshape(-1, 4), surfaces.edge_apex[edges].reshape(-1, 4)
+    pairs = near_pairs(model, points, triangle, np.zeros(len(points), np.int8), ends, apex)
+    evaluate(model, x, pairs)
+    return pairs
+
+
+def evaluate(model, x, pairs):
+    """Write the gaps of pairs at x."""
+    evaluate_rows(x, (model.surfaces.triangles, model.surfaces.triangle_neighbour), pairs.thickness, pairs)
+    evaluate_edges(x, pairs)
 
 
 def inside(points, x, triangles):

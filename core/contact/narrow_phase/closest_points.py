@@ -18,8 +18,6 @@ FLATTEST_FACE = 1e-20
 PARALLEL = 1e-16
 #: The same below which rounding spoils the closest points of two lines, so that the ends are tested too [1].
 NEARLY_PARALLEL = 1e-8
-#: Rounding of a difference of two coordinates, in units of the largest one [1]: a few units in the last place.
-ROUNDING = 4e-15
 
 
 @kernel
@@ -100,7 +98,12 @@ def closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
 @inline_kernel
 def closest_on_triangle_of(x, point, triangles, triangle):
     """`closest_on_triangle` for a point and a triangle given by number; x positions (point_count, 3)."""
-    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+    return closest_on_corners(x, point, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])
+
+
+@inline_kernel
+def closest_on_corners(x, point, a, b, c):
+    """The same for the triangle with these corners."""
     return closest_on_triangle(
         x[point, 0], x[point, 1], x[point, 2],
         x[a, 0], x[a, 1], x[a, 2],
@@ -170,44 +173,3 @@ def closest_on_edges_of(x, p, p_end, q, q_end):
         x[q, 0], x[q, 1], x[q, 2],
         x[q_end, 0] - x[q, 0], x[q_end, 1] - x[q, 1], x[q_end, 2] - x[q, 2],
     )  # fmt: skip
-
-
-@kernel
-def signed_volume(x, o, a, b, c):
-    """Six times the volume of the tetrahedron (o, a, b, c) [m^3]."""
-    ax, ay, az = x[a, 0] - x[o, 0], x[a, 1] - x[o, 1], x[a, 2] - x[o, 2]
-    bx, by, bz = x[b, 0] - x[o, 0], x[b, 1] - x[o, 1], x[b, 2] - x[o, 2]
-    cx, cy, cz = x[c, 0] - x[o, 0], x[c, 1] - x[o, 1], x[c, 2] - x[o, 2]
-    return ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
-
-
-@kernel
-def edge_meets(x, u, w, a, b, c):
-    """Parameter from u (0) to w (1) at which the edge passes through triangle abc, -1 if it does not.
-
-    A point in the plane, to rounding, counts as in front: a crossing at a shared corner is never missed, and an edge
-    within the plane, as of flat faces, does not pass through it.
-    """
-    start, end = signed_volume(x, u, a, b, c), signed_volume(x, w, a, b, c)
-    if (start < 0.0) == (end < 0.0):
-        return -1.0
-    flat = -plane_rounding(x, u, w, a, b, c)
-    if (start < flat) == (end < flat):
-        return -1.0
-    r, s, t = signed_volume(x, u, w, a, b), signed_volume(x, u, w, b, c), signed_volume(x, u, w, c, a)
-    if (r >= 0.0 and s >= 0.0 and t >= 0.0) or (r <= 0.0 and s <= 0.0 and t <= 0.0):
-        return start / (start - end)
-    return -1.0
-
-
-@kernel
-def plane_rounding(x, u, w, a, b, c):
-    """Rounding of `signed_volume` of u or w over triangle abc [m^3]."""
-    largest, square = 0.0, 0.0
-    for point in (u, w, a, b, c):
-        way = 0.0
-        for axis in range(3):
-            largest = max(largest, abs(x[point, axis]))
-            way += (x[point, axis] - x[a, axis]) ** 2
-        square = max(square, way)
-    return ROUNDING * largest * square

@@ -1,14 +1,12 @@
-"""Narrow phase of edges against edges: gap, normal, weights and contact weight.
+"""Narrow phase of edges of rigid bodies against edges of colliders: gap, normal, weights and contact weight.
 
-Smooth surfaces are kept apart by vertices against triangles. These miss two sharp edges that cross, and a sharp edge
-under a soft skin between its vertices. So an edge pair is a contact only if
+Surfaces are kept apart by vertices against triangles. These miss two sharp edges that cross. So an edge pair is a
+contact only if
 
 * the closest points lie inside both edges, which are not parallel: otherwise a vertex touches;
 * the direction to the other edge leaves both surfaces: it points into neither of the two triangles at each edge (the
   feature blocks of Offset Geometric Contact, Chen et al. 2025);
-* each edge protrudes from its surface, or one does and the other belongs to a membrane, which may bend around it. Flat
-  edges, which only divide a surface into triangles, are no contacts with each other or with a hard surface: a floor
-  acts as one plane.
+* each edge protrudes from its surface: flat edges, which only divide a surface into triangles, are no contacts.
 
 The result is a weight of the contact, 0 to 1.
 """
@@ -31,28 +29,16 @@ PARALLEL = 1e-6
 
 
 @kernel
-def evaluate_edges(
-    x, first, count, points, apex, soft, thickness, side, weights, normal, distance, gap, target_weight
-):  # fmt: skip
-    """Write weights, normals, distances, gaps and target weights of rows first .. count - 1."""
-    for row in range(first, count):
-        evaluate_edge(
-            row, x, points, apex, soft, thickness, side, weights, normal, distance, gap,
-            target_weight,
-        )  # fmt: skip
-
-
-@kernel
-def evaluate_edge(
-    row, x, points, apex, soft, thickness, side, weights, normal, distance, gap, target_weight
-):  # fmt: skip
-    """One row of `evaluate_edges`."""
-    s, t, nx, ny, nz = measure_edges(x, points, apex, row, weights, normal, distance)
-    target_weight[row] = 0.0
-    if side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0:
-        target_weight[row] = wanted_weight(x, points, apex, soft, row, nx, ny, nz, thickness[row])
-        target_weight[row] *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
-    gap[row] = distance[row]
+def evaluate_edges(x, pairs):
+    """Write weights, normals, distances, gaps and target weights of the pairs of edges."""
+    points, thickness = pairs.points, pairs.thickness
+    for row in range(pairs.edge_start, points.shape[0]):
+        s, t, nx, ny, nz = measure_edges(x, points, pairs.apex, row, pairs.weights, pairs.normal, pairs.distance)
+        weight = 0.0
+        if pairs.side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0:
+            weight = wanted_weight(x, points, pairs.apex, row, nx, ny, nz, thickness[row])
+            weight *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
+        pairs.target_weight[row], pairs.gap[row] = weight, pairs.distance[row]
 
 
 @inline_kernel
@@ -89,7 +75,7 @@ def across(x, p, p_end, q, q_end):
 
 
 @inline_kernel
-def wanted_weight(x, points, apex, soft, row, nx, ny, nz, thickness):
+def wanted_weight(x, points, apex, row, nx, ny, nz, thickness):
     """Target contact weight of a row with interior closest points, 0 to 1; n is its normal."""
     if across(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[3] < PARALLEL:
         return 0.0
@@ -101,12 +87,7 @@ def wanted_weight(x, points, apex, soft, row, nx, ny, nz, thickness):
     # from half of LEAST_PROTRUSION to one and a half
     first = min(max(bulge / (LEAST_PROTRUSION * thickness) - 0.5, 0.0), 1.0)
     second = min(max(other / (LEAST_PROTRUSION * thickness) - 0.5, 0.0), 1.0)
-    stands = max(first, second) if soft[row, 0] and soft[row, 1] else min(first, second)
-    if soft[row, 1]:
-        stands = max(stands, first)
-    if soft[row, 0]:
-        stands = max(stands, second)
-    return clear * stands
+    return clear * min(first, second)
 
 
 @inline_kernel

@@ -13,13 +13,9 @@ import math
 
 import numpy as np
 
-from ...array_types import FloatArray
 from ...jit import inline_kernel, kernel
-from ...model import Surfaces
 from ...tiny import ROUNDING
-from ..contacts import Contacts
-from .closest_points import FIRST_CORNER, FIRST_EDGE, closest_on_triangle_of, unit_normal
-from .edge_edge import evaluate_edges
+from .closest_points import FIRST_CORNER, FIRST_EDGE, closest_on_corners, unit_normal
 
 #: Cosine of 30 degrees [1]: two minima of one surface with a smaller angle between their normals are one contact, the
 #: nearer. Without it the force on a point in a shallow dent would double near the crease; with a much wider angle a
@@ -27,63 +23,41 @@ from .edge_edge import evaluate_edges
 SAME_DIRECTION = math.cos(math.radians(30.0))
 
 
-def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces) -> None:
-    """Write weights, normal, distance, gap and feature of all candidates for positions x (point_count, 3) [m].
-
-    Ownership is tested where the distance is below the thickness; beyond, the gap is the distance. Rows with side -1
-    always own their contact.
-    """
-    evaluate_rows(
-        x, surfaces.triangles, surfaces.triangle_neighbour,
-        contacts.edge_start, contacts.points, contacts.triangle, contacts.bodies, contacts.thickness,
-        contacts.side, contacts.facing, contacts.local,
-        contacts.weights, contacts.normal, contacts.distance, contacts.gap, contacts.feature,
-    )  # fmt: skip
-    if contacts.count > contacts.edge_start:
-        evaluate_edges(
-            x, contacts.edge_start, contacts.count, contacts.points, contacts.apex, contacts.soft, contacts.thickness,
-            contacts.side, contacts.weights, contacts.normal, contacts.distance, contacts.gap, contacts.target_weight,
-        )  # fmt: skip
-
-
 @kernel
-def evaluate_rows(
-    x, triangles, triangle_neighbour, count, points, triangle, bodies, thickness, side, facing, local,
-    weights, normal, distance, gap, feature,
-):  # fmt: skip
-    """Evaluate points against triangles, the rows of one point together."""
-    begin = 0
+def evaluate_rows(x, surface, limit, pairs):
+    """Write weights, normal, distance, gap and feature of the pairs of points for positions x [m].
+
+    surface: triangles of all bodies, and their neighbours. Ownership is tested where the distance is below the limit
+    [m]; beyond, the gap is the distance. Pairs with side -1 always own their contact.
+    """
+    points, begin, count = pairs.points, 0, pairs.edge_start
     while begin < count:
         end = begin
         while end < count and points[end, 0] == points[begin, 0]:
-            measure(
-                x, triangles, triangle_neighbour, points[end, 0], triangle[end], side[end], facing[end],
-                bodies[end, 0] == bodies[end, 1], end, weights, normal, distance, gap, feature,
-            )  # fmt: skip
+            measure(x, surface, end, pairs)
             end += 1
         if end > begin + 1:
-            assign_owners(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap)
+            assign_owners(begin, end, limit, pairs)
         begin = end
 
 
 @inline_kernel
-def measure(
-    x, triangles, triangle_neighbour, point, triangle, side, facing, own, row, weights, normal, distance, gap, feature
-):
-    """Write closest point, unit normal and gap of one row, before ownership.
+def measure(x, surface, row, pairs):
+    """Write closest point, unit normal and gap of one pair, before ownership.
 
-    The gap of a point behind its own body's surface (`own`) is its height over the triangle's plane, with the normal
-    and weights of `set_plane_weights`: linear in the positions at any depth.
+    The gap of a point behind its own body's surface is its height over the triangle's plane, with the normal and
+    weights of `set_plane_weights`: linear in the positions at any depth.
     """
-    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
-    if own and side < 0:
+    points, weights, normal, side = pairs.points, pairs.weights, pairs.normal, pairs.side[row]
+    point, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+    if side < 0 and pairs.bodies[row, 0] == pairs.bodies[row, 1]:
         height = 0.0
         for axis in range(3):
             foot = weights[row, 1] * x[a, axis] + weights[row, 2] * x[b, axis] + weights[row, 3] * x[c, axis]
             height += normal[row, axis] * (x[point, axis] + foot)
-        distance[row], gap[row], feature[row] = abs(height), height, 0
+        pairs.distance[row], pairs.gap[row], pairs.feature[row] = abs(height), height, 0
         return
-    u, v, w, qx, qy, qz, d, where = closest_on_triangle_of(x, point, triangles, triangle)
+    u, v, w, qx, qy, qz, d, where = closest_on_corners(x, point, a, b, c)
     d = math.sqrt(d)
     # The direction of a vector shorter than this is rounding.
     vague = 1e-14 * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))
@@ -92,10 +66,11 @@ def measure(
     if where == 0 or side < 0 or not d > vague:
         nx, ny, nz = unit_normal(x, a, b, c)
         if side < 0:
+            triangles, neighbours, triangle, facing = surface[0], surface[1], pairs.triangle[row], pairs.facing[row]
             if where >= FIRST_CORNER:
-                nx, ny, nz = corner_normal(x, triangles, triangle_neighbour, triangle, where - FIRST_CORNER)
+                nx, ny, nz = corner_normal(x, triangles, neighbours, triangle, where - FIRST_CORNER)
             elif where > 0:
-                nx, ny, nz = edge_normal(x, triangles, triangle_neighbour, triangle, where - FIRST_EDGE)
+                nx, ny, nz = edge_normal(x, triangles, neighbours, triangle, where - FIRST_EDGE)
             nx, ny, nz = facing * nx, facing * ny, facing * nz
             if qx * nx + qy * ny + qz * nz < 0.0:
                 signed = -d
@@ -105,17 +80,16 @@ def measure(
         nx, ny, nz = qx / signed, qy / signed, qz / signed
     weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0, -u, -v, -w
     normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz
-    distance[row] = d
-    gap[row] = signed
-    feature[row] = where
+    pairs.distance[row], pairs.gap[row], pairs.feature[row] = d, signed, where
 
 
 @kernel
-def set_plane_weights(x, rows, points, facing, weights, normal):
+def set_plane_weights(x, rows, pairs):
     """Write weights and normals of rows whose points are behind their own body's surface, constant until the next call.
 
     The weights are the barycentric coordinates of the point's projection on the triangle's plane, also outside it.
     """
+    points, facing, weights, normal = pairs.points, pairs.facing, pairs.weights, pairs.normal
     for row in rows:
         p, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
         ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
@@ -190,14 +164,15 @@ def has_corner(points, row, point):
 
 
 @inline_kernel
-def assign_owners(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap):
+def assign_owners(begin, end, limit, pairs):
     """Set the gap of rows begin .. end - 1 (of one point) to +inf where they do not own their contact."""
+    points, side, distance, local, normal = pairs.points, pairs.side, pairs.distance, pairs.local, pairs.normal
     for row in range(begin, end):
         local[row] = 0
-        if side[row] < 0 or not distance[row] < thickness[row]:
+        if side[row] < 0 or not distance[row] < limit[row]:
             continue
         local[row] = 1
-        where = feature[row]
+        where = pairs.feature[row]
         if where == 0:
             continue
         if where >= FIRST_CORNER:
@@ -212,13 +187,13 @@ def assign_owners(begin, end, points, bodies, thickness, side, normal, distance,
                 local[row] = 0
                 break
     for row in range(begin, end):
-        if side[row] < 0 or not distance[row] < thickness[row]:
+        if side[row] < 0 or not distance[row] < limit[row]:
             continue
         owned = local[row] == 1
         for other in range(begin, end):
             if not owned:
                 break
-            if other != row and local[other] == 1 and bodies[other, 1] == bodies[row, 1]:
+            if other != row and local[other] == 1 and pairs.bodies[other, 1] == pairs.bodies[row, 1]:
                 before = distance[other] < distance[row] or (distance[other] == distance[row] and other < row)
                 cosine = (
                     normal[row, 0] * normal[other, 0]
@@ -228,4 +203,4 @@ def assign_owners(begin, end, points, bodies, thickness, side, normal, distance,
                 if before and cosine > SAME_DIRECTION:
                     owned = False
         if not owned:
-            gap[row] = np.inf
+            pairs.gap[row] = np.inf

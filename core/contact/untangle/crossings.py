@@ -6,11 +6,10 @@ from numpy.typing import NDArray
 from ...array_types import FloatArray, IntArray
 from ...inside_out import is_inside_out
 from ...model import Model
-from ..broad_phase.box_tree import build_trees
-from ..broad_phase.vertex_triangle import write_contacts
-from ..contacts import Contacts
+from ..box_tree import build_trees
 from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE
-from ..narrow_phase.vertex_triangle import evaluate_rows
+from ..narrow_phase.vertex_triangle import evaluate_rows, set_plane_weights
+from ..near_pairs import NearPairs, near_pairs
 from .overlap import NO_BODIES, Overlaps, find_overlaps
 from .recovery import WrongSide
 from .self_overlap import nearest_exits, self_exits, self_wrong_side
@@ -33,7 +32,6 @@ class Crossings:
         self._wrong = WrongSide(model)
         held = self._trees.depth >= 0
         self._own: IntArray = np.flatnonzero(model.self_collision & held).astype(np.int32)
-        self._contacts = Contacts()
         self.suspended: IntArray = NO_BODIES
 
     @property
@@ -47,10 +45,12 @@ class Crossings:
         `kept`: bodies whose crossings with themselves do not count. The result is for reports.
         """
         bodies = np.setdiff1d(self._own, kept)
-        overlaps = find_overlaps(self._model, self._trees, x, bodies)
+        overlaps = find_overlaps(self._model, x, bodies)
         pairs, facing = [overlaps.pairs], [overlaps.facing]
         crossing = overlaps.bodies[overlaps.bodies[:, 0] == overlaps.bodies[:, 1], 0]
         waiting = []
+        if len(bodies):
+            self._fit(x)
         for body in bodies.tolist():
             points, side = self_wrong_side(self._model, self._trees, x, body)
             if is_inside_out(self._model, x, body) or (len(points) == 0 and body in crossing):
@@ -61,6 +61,10 @@ class Crossings:
         self._wrong.set(np.concatenate(pairs), np.concatenate(facing))
         self.suspended = np.array(waiting, np.int32)
         return overlaps
+
+    def _fit(self, x: FloatArray) -> None:
+        """Fit the trees to x [m]."""
+        self._trees.refit(x, self._model.surfaces.triangles, np.ones(self._model.body_count, np.uint8))
 
     def listed(self) -> IntArray:
         """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3), as a state keeps them.
@@ -78,25 +82,25 @@ class Crossings:
         self._wrong.set(listed[~waits, :2], listed[~waits, 2].astype(np.int8))
         self.suspended = listed[waits, 1].astype(np.int32)
 
-    def gaps(self, x: FloatArray) -> Contacts:
-        """A row for each point on the wrong side at x [m], with the triangle through which it leaves.
+    def gaps(self, x: FloatArray) -> NearPairs:
+        """A pair for each point on the wrong side at x [m], with the triangle through which it leaves.
 
         Points that are back on the right side are taken from the list.
         """
-        surfaces, wrong = self._model.surfaces, self._wrong
-        self._trees.refit(x, surfaces.triangles, np.ones(self._model.body_count, np.uint8))
+        wrong = self._wrong
+        self._fit(x)
         wrong.release(x, self._trees)
-        contacts = self._rows(wrong.pairs[:, 0], wrong.exit)
-        wrong.set_planes(x, contacts)
-        return self._measured(x, contacts)
+        pairs = self._pairs(wrong.pairs[:, 0], wrong.exit, wrong.facing)
+        set_plane_weights(x, np.flatnonzero(wrong.own), pairs)
+        return self._measured(x, pairs)
 
-    def gaps_near(self, x: FloatArray, overlaps: Overlaps) -> Contacts:
-        """A row for each corner of triangles that cross, with the nearest triangle of the other body at x [m].
+    def gaps_near(self, x: FloatArray, overlaps: Overlaps) -> NearPairs:
+        """A pair for each corner of triangles that cross, with the nearest triangle of the other body at x [m].
 
         Of a body that crosses itself, the nearest one that is not adjacent. For surfaces whose edges alone cross.
         """
         model, surfaces = self._model, self._model.surfaces
-        self._trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+        self._fit(x)
         corners = np.unique(surfaces.triangles[overlaps.crossing_triangles])
         body = model.point_body[corners]
         points, triangles, stack = [NO_BODIES], [NO_BODIES], np.zeros(STACK_SIZE, np.int32)
@@ -111,40 +115,24 @@ class Crossings:
             points.append(own[found >= 0])
             triangles.append(found[found >= 0])
         self._wrong.set(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
-        return self._measured(x, self._rows(np.concatenate(points), np.concatenate(triangles)))
+        point, triangle = np.concatenate(points), np.concatenate(triangles)
+        order = np.argsort(point, kind="stable")
+        return self._measured(x, self._pairs(point[order], triangle[order], np.zeros(len(order), np.int8)))
 
-    def _rows(self, points: IntArray, triangles: IntArray) -> Contacts:
-        """Rows of these points and triangles, by points."""
-        model, surfaces, contacts, wrong = self._model, self._model.surfaces, self._contacts, self._wrong
-        order = np.argsort(points, kind="stable")
-        contacts.reserve(len(order))
-        contacts.count = contacts.edge_start = len(order)
-        write_contacts(
-            np.stack([points[order], triangles[order]], axis=1).astype(np.int32), surfaces.triangles,
-            surfaces.triangle_body, model.point_body, model.thickness, wrong.start, wrong.body, wrong.facing,
-            contacts.points, contacts.triangle, contacts.bodies, contacts.thickness, contacts.side, contacts.facing,
-        )  # fmt: skip
-        return contacts
+    def _pairs(self, points: IntArray, triangles: IntArray, facing: NDArray[np.int8]) -> NearPairs:
+        """Pairs of these points, in ascending order, and triangles."""
+        corners = self._model.surfaces.triangles[triangles]
+        return near_pairs(self._model, np.column_stack([points, corners]), triangles, facing)
 
-    def _measured(self, x: FloatArray, contacts: Contacts) -> Contacts:
-        """The rows with their gaps at x [m]; features of one body keep no more than half of their distance at rest."""
-        rows = slice(0, contacts.count)
-        own = contacts.bodies[rows, 0] == contacts.bodies[rows, 1]
+    def _measured(self, x: FloatArray, pairs: NearPairs) -> NearPairs:
+        """The pairs with their gaps at x [m]; features of one body keep no more than half of their distance at rest."""
+        own = pairs.bodies[:, 0] == pairs.bodies[:, 1]
+        surface = self._model.surfaces.triangles, self._model.surfaces.triangle_neighbour
         if own.any():
-            side = contacts.side[rows].copy()
-            kept = contacts.weights[rows].copy(), contacts.normal[rows].copy()
-            contacts.side[rows] = 1
-            self._evaluate(self._model.rest_positions, contacts)
-            apart = REST_SHARE * contacts.distance[rows][own]
-            contacts.thickness[rows][own] = np.minimum(contacts.thickness[rows][own], apart)
-            contacts.side[rows], contacts.weights[rows], contacts.normal[rows] = side, *kept
-        self._evaluate(x, contacts)
-        return contacts
-
-    def _evaluate(self, x: FloatArray, contacts: Contacts) -> None:
-        surfaces = self._model.surfaces
-        evaluate_rows(
-            x, surfaces.triangles, surfaces.triangle_neighbour, contacts.count, contacts.points, contacts.triangle,
-            contacts.bodies, contacts.thickness, contacts.side, contacts.facing, contacts.local, contacts.weights,
-            contacts.normal, contacts.distance, contacts.gap, contacts.feature,
-        )  # fmt: skip
+            kept = pairs.side.copy(), pairs.weights.copy(), pairs.normal.copy()
+            pairs.side[:] = 1
+            evaluate_rows(self._model.rest_positions, surface, pairs.thickness, pairs)
+            pairs.thickness[own] = np.minimum(pairs.thickness[own], REST_SHARE * pairs.distance[own])
+            pairs.side[:], pairs.weights[:], pairs.normal[:] = kept
+        evaluate_rows(x, surface, pairs.thickness, pairs)
+        return pairs

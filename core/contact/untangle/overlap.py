@@ -19,10 +19,7 @@ from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
 from ...model import Model
 from ...union_find import name_islands, unite
-from ..broad_phase.body_pairs import BodyPairs
-from ..broad_phase.box_tree import Trees
-from ..narrow_phase.closest_points import edge_meets
-from ..narrow_phase.nearest_triangle import STACK_SIZE
+from ..crossings import crossing_pairs, passes
 
 #: Fraction of a body's vertices inside a closed collider above which it is a container [1].
 CONTAINER_SHARE = 0.75
@@ -47,49 +44,30 @@ class Overlaps:
         return int(self.crossing_triangles.shape[0])
 
 
-@dataclass(frozen=True, slots=True)
-class BodyEdges:
-    """Every edge of the triangles of all bodies, once."""
-
-    points: IntArray  # shape (edge_count, 2)
-    body: IntArray  # shape (edge_count,)
-
-    @classmethod
-    def of(cls, model: Model) -> "BodyEdges":
-        """Collect the edges of a model."""
-        triangles = model.surfaces.triangles
-        sides = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
-        keys = np.unique(sides[:, 0].astype(np.int64) * model.point_count + sides[:, 1])
-        points = np.stack([keys // model.point_count, keys % model.point_count], axis=1).astype(np.int32)
-        return cls(points=points, body=model.point_body[points[:, 0]])
-
-
-def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_BODIES) -> Overlaps:
+def find_overlaps(model: Model, x: FloatArray, own: IntArray = NO_BODIES) -> Overlaps:
     """Find the points on the wrong side of another body's surface at positions x [m], shape (point_count, 3).
 
     own: bodies whose self-crossings are counted as well. Crossings of attached bodies at their attachments are ignored.
     """
     surfaces = model.surfaces
-    trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
-    edges = BodyEdges.of(model)
-    edge, triangle, share = _crossings(model, trees, edges, x, own)
-    loose = ~_glued_together(model, edges.points[edge], surfaces.triangles[triangle])
+    edge, triangle, share = _crossings(model, x, own)
+    loose = ~_glued_together(model, surfaces.edges[edge], surfaces.triangles[triangle])
     edge, triangle, share = edge[loose], triangle[loose], share[loose]
     pairs: list[IntArray] = []
     facings: list[NDArray[np.int8]] = []
-    body, other = edges.body[edge], surfaces.triangle_body[triangle]
+    body, other = surfaces.edge_body[edge], surfaces.triangle_body[triangle]
     bodies = np.unique(np.stack([body, other], axis=1), axis=0)
     for a, b in bodies.tolist():
         if a == b:
             continue  # `self_exits`
         rows = np.flatnonzero((body == a) & (other == b))
-        points, facing = _wrong_side(model, edges, x, a, b, edge[rows], triangle[rows], share[rows])
+        points, facing = _wrong_side(model, x, a, b, edge[rows], triangle[rows], share[rows])
         pairs.append(np.stack([points, np.full_like(points, b)], axis=1))
         facings.append(np.full(len(points), facing, np.int8))
     return Overlaps(
         pairs=np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int32),
         facing=np.concatenate(facings) if facings else np.zeros(0, np.int8),
-        crossing_triangles=_triangles_at(model, edges, edge, triangle),
+        crossing_triangles=_triangles_at(model, edge, triangle),
         bodies=bodies,
     )
 
@@ -105,37 +83,25 @@ def _glued_together(model: Model, edge_points: IntArray, corners: IntArray) -> B
     return np.asarray((glued[edge_points] == other).any(axis=1) | (glued[corners] == one).any(axis=1))
 
 
-def self_crossings(model: Model, trees: Trees, x: FloatArray, own: IntArray) -> BoolArray:
-    """Corners of the triangles by which bodies `own` cross themselves at x [m], shape (point_count,)."""
-    found = np.zeros(model.point_count, bool)
-    if len(own):
-        surfaces = model.surfaces
-        trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
-        edges = BodyEdges.of(model)
-        edge, triangle, _ = _crossings(model, trees, edges, x, own)
-        inner = edges.body[edge] == surfaces.triangle_body[triangle]
-        found[surfaces.triangles[_triangles_at(model, edges, edge[inner], triangle[inner])]] = True
-    return found
+def crosses_itself(model: Model, x: FloatArray, own: IntArray) -> bool:
+    """Whether any of the bodies `own` crosses itself at x [m]."""
+    edge, triangle, _ = _crossings(model, x, own)
+    return bool((model.surfaces.edge_body[edge] == model.surfaces.triangle_body[triangle]).any())
 
 
-def _crossings(
-    model: Model, trees: Trees, edges: BodyEdges, x: FloatArray, own: IntArray
-) -> tuple[IntArray, IntArray, FloatArray]:
+def _crossings(model: Model, x: FloatArray, own: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
     """(edge, triangle, parameter of the intersection on the edge, 0 to 1) of every crossing."""
-    margin = np.zeros(model.body_count)
-    partners = BodyPairs.of(_body_boxes(trees), margin, model.moving_count, ignores=model.ignores).with_own(own)
-    places, x = _edges_near_planes(model, edges.points, x)
-    room = 1024
-    while True:
-        edge, triangle, share = np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(room)
-        count = find_crossings(
-            x, model.surfaces.triangles, edges.points, places, edges.body, partners.start, partners.other,
-            trees,
-            np.zeros(STACK_SIZE, np.int32), edge, triangle, share,
-        )  # fmt: skip
-        if count <= room:
-            return edge[:count], triangle[:count], share[:count]
-        room = count
+    surfaces, bodies = model.surfaces, np.arange(model.body_count)
+    places, x = _edges_near_planes(model, surfaces.edges, x)
+    edge, triangle = crossing_pairs(
+        x, surfaces.triangles, places, surfaces.triangle_body, surfaces.edge_body,
+        given=bodies >= model.moving_count, own=np.isin(bodies, own),
+    ).T  # fmt: skip
+    share = passes(x, places[edge], surfaces.triangles[triangle])
+    adjacent = (surfaces.edges[edge][:, :, None] == surfaces.triangles[triangle][:, None]).any(axis=(1, 2))
+    ignored = model.ignores[surfaces.edge_body[edge], surfaces.triangle_body[triangle]]
+    kept = ~np.isnan(share) & ~adjacent & ~ignored
+    return edge[kept], triangle[kept], share[kept]
 
 
 def _edges_near_planes(model: Model, edge_points: IntArray, x: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -153,18 +119,10 @@ def _edges_near_planes(model: Model, edge_points: IntArray, x: FloatArray) -> tu
     return np.ascontiguousarray(place[edge_points]), np.concatenate([x, near])
 
 
-def _body_boxes(trees: Trees) -> FloatArray:
-    """Box of each body [m], shape (body_count, 6), from its tree, which must be fitted."""
-    box = np.tile([np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf], (len(trees.depth), 1))
-    held = trees.depth >= 0
-    box[held] = trees.box[trees.node_start[:-1][held]]
-    return box
-
-
-def _triangles_at(model: Model, edges: BodyEdges, edge: IntArray, triangle: IntArray) -> IntArray:
+def _triangles_at(model: Model, edge: IntArray, triangle: IntArray) -> IntArray:
     """Triangles that an edge passes through, and triangles of such edges."""
     triangles = model.surfaces.triangles
-    keys = edges.points[np.unique(edge)].astype(np.int64) @ np.array([model.point_count, 1])
+    keys = model.surfaces.edges[np.unique(edge)].astype(np.int64) @ np.array([model.point_count, 1])
     found = np.zeros(len(triangles), bool)
     found[triangle] = True
     for k in range(3):
@@ -174,26 +132,27 @@ def _triangles_at(model: Model, edges: BodyEdges, edge: IntArray, triangle: IntA
 
 
 def _wrong_side(
-    model: Model, edges: BodyEdges, x: FloatArray, a: int, b: int, edge: IntArray, triangle: IntArray, share: FloatArray
+    model: Model, x: FloatArray, a: int, b: int, edge: IntArray, triangle: IntArray, share: FloatArray
 ) -> tuple[IntArray, int]:
     """Points of body a behind the surface of body b, and the facing of the right side.
 
     edge, triangle, share: the crossings of edges of a with triangles of b.
     """
     first, last = int(model.body_point_start[a]), int(model.body_point_start[a + 1])
-    own = np.flatnonzero(edges.body == a)
+    edges = model.surfaces.edges
+    own = np.flatnonzero(model.surfaces.edge_body == a)
     part = np.arange(last - first, dtype=np.int32)
-    join_parts(edges.points[own] - first, ~np.isin(own, edge), part)
+    join_parts(edges[own] - first, ~np.isin(own, edge), part)
 
     # The crossing nearest to each end of a cut edge gives its side.
     corners = model.surfaces.triangles[triangle]
     normal = np.cross(x[corners[:, 1]] - x[corners[:, 0]], x[corners[:, 2]] - x[corners[:, 0]])
-    along = x[edges.points[edge, 1]] - x[edges.points[edge, 0]]
+    along = x[edges[edge, 1]] - x[edges[edge, 0]]
     sign = np.sign(np.einsum("ij,ij->i", normal, along))
     vote = np.zeros(last - first)
     for end, order in ((0, np.lexsort((share, edge))), (1, np.lexsort((-share, edge)))):
         nearest = order[np.unique(edge[order], return_index=True)[1]]
-        np.add.at(vote, part[edges.points[edge[nearest], end] - first], sign[nearest] * (1.0 if end else -1.0))
+        np.add.at(vote, part[edges[edge[nearest], end] - first], sign[nearest] * (1.0 if end else -1.0))
     # A part that touches no cut (another island of the mesh) stays where it is.
     side = np.sign(vote)[part]
 
@@ -216,62 +175,3 @@ def join_parts(pairs, joined, part):
         if joined[k]:
             unite(part, pairs[k, 0], pairs[k, 1])
     name_islands(part)
-
-
-@kernel
-def find_crossings(
-    x, triangles, edge_points, edge_place, edge_body, partner_start, partner, trees, stack,
-    out_edge, out_triangle, out_share,
-):  # fmt: skip
-    """Every edge of a body that passes through a triangle of a partner; returns their number, maybe beyond the room.
-
-    `edge_place`: rows of x with the ends of each edge.
-    """
-    count = 0
-    for edge in range(edge_points.shape[0]):
-        u, w = edge_place[edge, 0], edge_place[edge, 1]
-        body = edge_body[edge]
-        for entry in range(partner_start[body], partner_start[body + 1]):
-            other = partner[entry]
-            if trees.depth[other] < 0:
-                continue
-            base, first = trees.node_start[other], trees.triangle_start[other]
-            size = trees.triangle_start[other + 1] - first
-            leaves = 1 << trees.depth[other]
-            stack[0] = 0
-            waiting = 1
-            while waiting > 0:
-                waiting -= 1
-                node = stack[waiting]
-                apart = False
-                for axis in range(3):
-                    apart = (
-                        apart
-                        or min(x[u, axis], x[w, axis]) > trees.box[base + node, axis + 3]
-                        or max(x[u, axis], x[w, axis]) < trees.box[base + node, axis]
-                    )
-                if apart:
-                    continue
-                if node < leaves - 1:
-                    stack[waiting] = 2 * node + 1
-                    stack[waiting + 1] = 2 * node + 2
-                    waiting += 2
-                    continue
-                leaf = node - leaves + 1
-                for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-                    share = passes_through(x, edge_points[edge], u, w, triangles, trees.triangle_order[place])
-                    if share >= 0.0:
-                        if count < out_edge.shape[0]:
-                            out_edge[count], out_triangle[count] = edge, trees.triangle_order[place]
-                            out_share[count] = share
-                        count += 1
-    return count
-
-
-@kernel
-def passes_through(x, ends, u, w, triangles, triangle):
-    """`edge_meets` for a triangle given by number; -1 if they share a corner. `ends` of the edge are at x[u], x[w]."""
-    for k in range(3):
-        if triangles[triangle, k] == ends[0] or triangles[triangle, k] == ends[1]:
-            return -1.0
-    return edge_meets(x, u, w, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])

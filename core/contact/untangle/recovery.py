@@ -6,13 +6,13 @@ from numpy.typing import NDArray
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
 from ...model import Model
-from ..broad_phase.box_tree import Trees
-from ..contacts import WRONG_SIDE, Contacts
+from ..box_tree import Trees
 from ..kept_distance import RECOVERY_SHARE
 from ..narrow_phase.closest_points import unit_normal
-from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE, choose_exit, nearest_triangle
-from ..narrow_phase.vertex_triangle import measure, set_plane_weights
-from .self_overlap import self_exits, self_wrong_side
+from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE, choose_exit
+from ..narrow_phase.vertex_triangle import evaluate_rows
+from ..near_pairs import near_pairs
+from .self_overlap import nearest_exits, self_exits, self_wrong_side
 
 #: Least length of the mean unit normal of the surface on the wrong side (1: flat) that gives a direction [1].
 CLEAR_DIRECTION = 0.05
@@ -22,7 +22,7 @@ class WrongSide:
     """List of (point, body) pairs whose point is behind the body's surface, sorted.
 
     pairs: shape (n, 2); facing: +1 where the right side is the one the triangles' normals point to, else -1,
-    shape (n,); start: CSR of pairs over points, shape (point_count + 1,); body: second column of pairs;
+    shape (n,); body: second column of pairs;
     direction: unit vectors along which the points move out, zero where unknown, shape (n, 3);
     own: whether body is the point's own, shape (n,);
     exit: the triangle through which a point leaves the body, as last searched, shape (n,).
@@ -44,9 +44,6 @@ class WrongSide:
         self.direction: FloatArray = np.zeros((len(order), 3))
         self.own: BoolArray = self._model.point_body[self.pairs[:, 0]] == self.body
         self.exit: IntArray = np.full(len(order), -1, np.int32)
-        self.start: IntArray = np.searchsorted(self.pairs[:, 0], np.arange(self._model.point_count + 1)).astype(
-            np.int32
-        )
 
     def release(self, x: FloatArray, trees: Trees) -> None:
         """Remove points that are back on the right side from the list, and set the directions of the others.
@@ -124,26 +121,6 @@ class WrongSide:
                 self.direction[(body == low) & (self.body == high)] = vector / length
                 self.direction[(body == high) & (self.body == low)] = -vector / length
 
-    def replace(self, found: IntArray) -> IntArray:
-        """(point, triangle) pairs with those of listed points through `exit`, in place of pairs with their own body.
-
-        `found`, shape (n, 2): holds no pairs of a listed point and another body.
-        """
-        if not len(self):
-            return found
-        owner = self._model.point_body
-        own = self.pairs[self.own, 0]
-        triangle_body = self._model.surfaces.triangle_body[found[:, 1]]
-        ordinary = ~(np.isin(found[:, 0], own) & (owner[found[:, 0]] == triangle_body))
-        return np.concatenate([found[ordinary], np.stack([self.pairs[:, 0], self.exit], axis=1)])
-
-    def set_planes(self, x: FloatArray, contacts: Contacts) -> None:
-        """Set normals and weights of the rows of points behind their own body's surface, constant until a search."""
-        if self.own.any() and contacts.count:
-            # Rows and pairs are in the same order: triangles are numbered body by body.
-            rows = np.flatnonzero(contacts.side[: contacts.edge_start] == WRONG_SIDE)
-            set_plane_weights(x, rows[self.own], contacts.points, contacts.facing, contacts.weights, contacts.normal)
-
 
 def signed_gaps(
     model: Model, trees: Trees, x: FloatArray, pairs: IntArray, facing: NDArray[np.int8], way: IntArray
@@ -152,14 +129,15 @@ def signed_gaps(
 
     way: the triangle to use instead, or -1. The trees must fit x; shape of the result: (pair_count,).
     """
-    count = pairs.shape[0]
-    gap = np.zeros(count)
-    listed_gaps(
-        x, model.surfaces.triangles, model.surfaces.triangle_neighbour, pairs, facing, way, trees,
-        np.zeros(STACK_SIZE, np.int32),
-        np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, np.int8), gap,
-    )  # fmt: skip
-    return gap
+    surfaces, triangle = model.surfaces, way.copy()
+    for body in np.unique(pairs[way < 0, 1]).tolist():
+        rows = np.flatnonzero((way < 0) & (pairs[:, 1] == body))
+        stack = np.zeros(STACK_SIZE, np.int32)
+        nearest_exits(x, pairs[rows, 0], rows, body, NONE_EXCLUDED, surfaces.triangles, trees, stack, triangle)
+    near = near_pairs(model, np.column_stack([pairs[:, 0], surfaces.triangles[triangle]]), triangle, facing)
+    near.bodies[:, 1] = -1  # also of one body, by the true distance
+    evaluate_rows(x, (surfaces.triangles, surfaces.triangle_neighbour), near.thickness, near)
+    return near.gap
 
 
 @kernel
@@ -173,38 +151,19 @@ def choose_exits(x, pairs, own, facing, direction, triangles, trees, stack, out)
 
 
 @kernel
-def listed_gaps(
-    x, triangles, triangle_neighbour, pairs, facing, way, trees,
-    stack, weights, normal, distance, feature, gap,
-):  # fmt: skip
-    """Signed gaps of pairs (point, body); weights to feature are scratch."""
-    for row in range(pairs.shape[0]):
-        triangle = way[row]
-        if triangle < 0:
-            triangle = nearest_triangle(
-                x, pairs[row, 0], pairs[row, 1], NONE_EXCLUDED, triangles, trees, stack,
-            )  # fmt: skip
-        measure(
-            x, triangles, triangle_neighbour, pairs[row, 0], triangle, -1, facing[row], False, row,
-            weights, normal, distance, gap, feature,
-        )  # fmt: skip
-
-
-@kernel
-def find_through(x, edge_start, points, triangle, triangles, side, feature, above):
+def find_through(x, pairs, above):
     """Mark pairs whose point has passed through the triangle's face by +-2 in `above`; returns their number.
 
     above: +1 or -1 for the side of the triangle's plane on which the point was, 0 for unknown; updated. Beside the face
     the side may change: the point passes around an edge.
     """
     found = 0
-    for row in range(edge_start):
-        t = triangles[triangle[row]]
-        nx, ny, nz = unit_normal(x, t[0], t[1], t[2])
-        p = points[row, 0]
-        height = (x[p, 0] - x[t[0], 0]) * nx + (x[p, 1] - x[t[0], 1]) * ny + (x[p, 2] - x[t[0], 2]) * nz
+    for row in range(pairs.edge_start):
+        p, a = pairs.points[row, 0], pairs.points[row, 1]
+        nx, ny, nz = unit_normal(x, a, pairs.points[row, 2], pairs.points[row, 3])
+        height = (x[p, 0] - x[a, 0]) * nx + (x[p, 1] - x[a, 1]) * ny + (x[p, 2] - x[a, 2]) * nz
         here = 1 if height > 0.0 else -1
-        if side[row] > 0 and feature[row] == 0 and above[row] == -here:
+        if pairs.side[row] > 0 and pairs.feature[row] == 0 and above[row] == -here:
             above[row] *= 2
             found += 1
         else:

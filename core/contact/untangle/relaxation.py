@@ -20,7 +20,7 @@ from ...bodies.rigid.motion import place_points
 from ...model import Model
 from ...state import STAYS, State
 from ...tiny import TINY
-from ..contacts import WRONG_SIDE, Contacts
+from ..near_pairs import NearPairs
 from .crossings import Crossings
 
 #: Passes at most, and those in which the number of points on the wrong side must fall.
@@ -121,7 +121,7 @@ class Relaxation:
         further = np.zeros(model.body_count)  # added to the gap aimed at where edges alone still cross [m]
         for number in range(PASSES):
             contacts = crossings.gaps(x)
-            count = contacts.count
+            count = len(contacts.gap)
             if count == 0:
                 overlaps = crossings.find(x, kept)
                 if not len(overlaps.crossing_triangles):
@@ -148,12 +148,10 @@ class Relaxation:
                 poses[:, :3] += shift[model.membrane_count : model.moving_count]
                 place_points(poses, model.rigid.arm, model.rigid.point_start, x)
 
-    def _lacking(self, contacts: Contacts, further: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _lacking(self, contacts: NearPairs, further: FloatArray) -> tuple[IntArray, FloatArray]:
         """Rows of points whose gap is too small, and what it lacks along the normal [m], shape (n, 3)."""
-        rows = slice(0, contacts.count)
-        behind, gap = contacts.side[rows] == WRONG_SIDE, contacts.gap[rows]
-        lack = np.where(behind, 1.0, NEAR_SHARE) * contacts.thickness[rows] - gap
-        lack += further[contacts.bodies[rows]].min(axis=1)
+        lack = np.where(contacts.side < 0, 1.0, NEAR_SHARE) * contacts.thickness - contacts.gap
+        lack += further[contacts.bodies].min(axis=1)
         lacks = np.flatnonzero(lack > 0.0)
         return lacks, lack[lacks, None] * contacts.normal[lacks]
 
@@ -175,7 +173,7 @@ class Relaxation:
                 shift[high] -= inverse[high] * way
         return shift
 
-    def _move_vertices(self, contacts: Contacts, rows: IntArray, push: FloatArray) -> FloatArray:
+    def _move_vertices(self, contacts: NearPairs, rows: IntArray, push: FloatArray) -> FloatArray:
         """Displacement of each vertex by itself [m], shape (vertex_count, 3), without that of its body."""
         model, count = self._model, self._model.vertex_count
         move, weight = np.zeros((model.point_count, 3)), np.zeros(model.point_count)

@@ -15,7 +15,7 @@ from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
 from ...model import Model
 from ...tiny import TINY
-from ..broad_phase.box_tree import Trees
+from ..box_tree import Trees
 from ..narrow_phase.nearest_triangle import STACK_SIZE, cast_ray, nearest_triangle
 from .overlap import NEAR_PLANE, join_parts
 

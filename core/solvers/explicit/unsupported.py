@@ -3,8 +3,7 @@
 import numpy as np
 
 from ...array_types import FloatArray, IntArray
-from ...contact.broad_phase.box_tree import build_trees
-from ...contact.untangle.overlap import NO_BODIES, find_overlaps, self_crossings
+from ...contact.untangle.overlap import NO_BODIES, crosses_itself, find_overlaps
 from ...energy.energies import ModelElements
 from ...inside_out import is_inside_out
 from ...model import Model
@@ -48,9 +47,7 @@ def crossing_triangles(model: Model, x: FloatArray, own: IntArray) -> IntArray:
     """Triangles that cross another body's surface, or that of their own body if it is one of `own`, at x [m]."""
     if not len(own) and not _boxes_meet(model, x):
         return NO_BODIES
-    surfaces = model.surfaces
-    trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
-    return find_overlaps(model, trees, _shrunk(model, x), own).crossing_triangles
+    return find_overlaps(model, _shrunk(model, x), own).crossing_triangles
 
 
 @keep_latest
@@ -62,11 +59,8 @@ def starts_crossed(model: Model) -> bool:
 @keep_latest
 def starts_tangled(model: Model) -> bool:
     """Whether bodies with self-contact cross themselves, or are inside out, at the start."""
-    surfaces, x, own = model.surfaces, model.start_positions, self_colliding(model)
-    if not len(own):
-        return False
-    trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
-    return bool(self_crossings(model, trees, x, own).any()) or len(inverted(model, x, own)) > 0
+    x, own = model.start_positions, self_colliding(model)
+    return len(own) > 0 and (crosses_itself(model, x, own) or len(inverted(model, x, own)) > 0)
 
 
 def inverted(model: Model, x: FloatArray, bodies: IntArray) -> IntArray:

@@ -7,17 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...array_types import BoolArray, FloatArray, IntArray
-from ...contact.broad_phase.body_pairs import any_moved
-from ...contact.broad_phase.search import ContactSearch
-from ...contact.contacts import Contacts
+from ...contact.box_tree import Trees, build_trees
 from ...contact.narrow_phase.edge_edge import evaluate_edges
 from ...contact.narrow_phase.vertex_triangle import evaluate_rows
-from ...contact.untangle.recovery import find_through
+from ...contact.near_pairs import NO_PAIRS, NearPairs
+from ...contact.untangle.overlap import find_overlaps
+from ...contact.untangle.recovery import WrongSide, find_through
 from ...jit import kernel
 from ...model import Model
 from ...state import State
 from ..counts import Counts
 from ..kinematics import Motion
+from .collider_search import ColliderSearch, crossing_edges
 
 #: Reach of a search: the way of bodies in this many steps, a share of their radius, and the speculative distance.
 REACH_STEPS = 5.0
@@ -27,30 +28,13 @@ SPECULATION = 1.5
 
 
 class Near(NamedTuple):
-    """The contacts of a search, as in `contact.contacts.Contacts`, and how long they stay complete."""
+    """The pairs of a search, and how long they stay complete."""
 
-    used: int
-    edge_start: int
-    points: IntArray
-    triangle: IntArray
-    apex: IntArray
-    soft: BoolArray
-    bodies: IntArray
-    thickness: FloatArray
-    side: NDArray[np.int8]
-    facing: NDArray[np.int8]
-    local: NDArray[np.int8]
-    weights: FloatArray
-    normal: FloatArray
-    distance: FloatArray
-    gap: FloatArray
-    feature: NDArray[np.int8]
-    target_weight: FloatArray
-    body: IntArray  # rigid body of each contact
+    pairs: NearPairs
+    body: IntArray  # rigid body of each pair
     limit: FloatArray  # scratch: distance up to which each is evaluated as a contact [m]
     above: NDArray[np.int8]  # see `find_through`
-    triangles: IntArray  # of all bodies
-    triangle_neighbour: IntArray
+    surface: tuple[IntArray, IntArray]  # triangles of all bodies, and their neighbours
     point_start: IntArray  # CSR over all bodies
     searched: FloatArray  # positions of all points at the search [m]
     reach: FloatArray  # how far each body's points may move from there [m]
@@ -67,39 +51,42 @@ class ColliderContacts:
 
     def __init__(self, model: Model, step_time: float, counts: Counts) -> None:
         self._model, self.step_time, self._counts = model, step_time, counts
-        self._search = ContactSearch(model, among_moving=False)
-        self.contacts = Contacts()
-        self._ahead, self._followed = np.zeros(model.body_count), np.zeros((model.point_count, 3))
+        self._search: ColliderSearch | None = None  # made when it is first needed
+        self._wrong = WrongSide(model)
+        self._trees: Trees | None = None  # made likewise
         self._is_followed = False  # whether a check for passed faces was made
-        self._left_out = np.zeros(model.rigid_count, dtype=bool)  # of the last search
-        self._speculation = np.zeros(model.rigid_count)
-        self.near = self._near()
+        shape = (model.point_count, 3)
+        self.near = Near(
+            NO_PAIRS, NO_PAIRS.triangle, NO_PAIRS.gap, NO_PAIRS.side,
+            (model.surfaces.triangles, model.surfaces.triangle_neighbour), model.body_point_start,
+            np.zeros(shape), np.full(model.body_count, -1.0), np.zeros(model.body_count), np.zeros(shape),
+            np.zeros(model.rigid_count, dtype=bool), np.zeros(model.rigid_count), model.membrane_count,
+            model.moving_count,
+        )  # fmt: skip
 
     def untangle(self, x: FloatArray) -> int:
         """List the points behind a collider's surface; returns how many triangles cross, of all bodies."""
-        overlaps = self._search.overlaps(x)
+        overlaps = find_overlaps(self._model, x)
         pairs, facing = overlaps.pairs, overlaps.facing
         # two bodies that cross are told apart by their axes
         given = self._model.moving_count
         kept = (self._model.point_body[pairs[:, 0]] >= given) | (pairs[:, 1] >= given)
-        self._search.list_wrong_side(pairs[kept], facing[kept])
+        self._wrong.set(pairs[kept], facing[kept])
         return overlaps.crossing_triangle_count
 
     def wrong_side(self) -> IntArray:
         """(point, body, facing) of the points behind a surface, shape (wrong_count, 3)."""
-        pairs, facing = self._search.wrong_side_pairs, self._search.wrong_side_facing
-        return np.concatenate([pairs, facing[:, None]], axis=1).astype(np.int32)
+        return np.concatenate([self._wrong.pairs, self._wrong.facing[:, None]], axis=1).astype(np.int32)
 
     def start(self, state: State) -> None:
         """Search again in the next step."""
-        self._search.forget()
-        self.contacts.clear()
-        self._left_out[:] = self._is_followed = False
-        self.near = self._near()
+        self.near.reach[:] = -1.0
+        self.near.left_out[:] = self._is_followed = False
+        self._take(NO_PAIRS)
         model, listed = self._model, state.wrong_side
         body, other = model.point_body[listed[:, 0]], listed[:, 1]
         listed = listed[np.minimum(body, other) >= model.membrane_count]
-        self._search.list_wrong_side(listed[:, :2], np.sign(listed[:, 2]).astype(np.int8))
+        self._wrong.set(listed[:, :2], np.sign(listed[:, 2]).astype(np.int8))
 
     def fastest(self, v: FloatArray) -> float:
         """Speed of the fastest point of a collider [m/s], from the velocities of all points."""
@@ -121,17 +108,11 @@ class ColliderContacts:
         move = self.step_time * (speed + given + self.step_time * math.sqrt(model.gravity @ model.gravity))
         near.speculation[:] = SPECULATION * move
         self._list_marked()
-        self.follow(x, self._search.others_valid(x, self._beyond()))
+        self.follow(x, _is_complete(near, x, near.speculation))
         reach = np.full(model.body_count, REACH_STEPS * self.step_time * given)
         reach[first : model.moving_count] = REACH_STEPS * move + REACH * model.rigid.radius + near.speculation
-        self._left_out[:] = resting if given == 0.0 else False
+        near.left_out[:] = resting if given == 0.0 else False
         self._look(x, reach)
-
-    def _beyond(self) -> FloatArray:
-        """Speculative distance of all bodies [m]."""
-        beyond = np.zeros(self._model.body_count)
-        beyond[self._model.membrane_count : self._model.moving_count] = self.near.speculation
-        return beyond
 
     def follow(self, x: FloatArray, is_seen: bool = False) -> bool:
         """List the points that have passed a face since the last call, so that they are pushed back; True if there are
@@ -140,10 +121,10 @@ class ColliderContacts:
         It is called before a search and at the end of a frame, since the next frame begins with the state alone.
         is_seen: whether no point can have left the reach of the last search.
         """
-        model, before = self._model, self._followed
+        model, before = self._model, self.near.followed
         if model.body_count == model.moving_count:
             return False
-        if self._is_followed and not (is_seen or self._search.others_valid(x)):
+        if self._is_followed and not (is_seen or _is_complete(self.near, x, 0.0)):
             # a body was struck and left the reach of the search: search again from its last position
             way = np.linalg.norm(x - before, axis=1)
             self._look(before, np.maximum.reduceat(way, model.body_point_start[:-1]))
@@ -154,71 +135,86 @@ class ColliderContacts:
 
     def _look(self, x: FloatArray, reach: FloatArray) -> None:
         """Search at x for pairs within the bodies' reach [m], and store on which side of a collider they are."""
-        model, contacts = self._model, self.contacts
-        nowhere = np.zeros(model.body_count, dtype=bool)
-        nowhere[: model.membrane_count] = True
-        nowhere[model.membrane_count : model.moving_count] = self._left_out
-        self._search.search(x, reach, contacts, left_out=nowhere)
-        self._search.reach[: model.membrane_count] = np.inf  # soft bodies take no part
-        self.near = self._near()
-        self._counts.contact_searches += 1
+        model, near, wrong, surfaces = self._model, self.near, self._wrong, self._model.surfaces
+        near.searched[:], near.reach[:] = x, reach
+        near.reach[: model.membrane_count] = np.inf  # soft bodies take no part
+        if len(wrong):
+            start = model.rest_positions, surfaces.triangles, surfaces.body_triangle_start
+            self._trees = self._trees or build_trees(*start)
+            self._trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+            wrong.release(x, self._trees)
+        self._search = self._search or ColliderSearch(model)
+        pairs = self._search.find(x, reach, near.left_out, wrong.pairs, wrong.exit, wrong.facing)
+        self._take(pairs)
         evaluate(self.near, x)
+        near_enough = pairs.distance <= pairs.thickness + near.reach[pairs.bodies].sum(axis=1)
+        pairs = pairs.only(near_enough | (pairs.side < 0))
+        ends, others = pairs.points[pairs.edge_start :], pairs.bodies[pairs.edge_start :, ::-1].repeat(2, axis=1)
+        behind = self._search.is_listed(ends.astype(np.int64), others, wrong.pairs)
+        pairs.side[pairs.edge_start :][crossing_edges(x, pairs, behind)] = -1
+        self._take(pairs)
+        self._counts.contact_searches += 1
         mark_through(self.near, x)
 
-    def _near(self) -> Near:
-        """The contacts of the last search."""
-        model, c = self._model, self.contacts
-        body = c.bodies[: c.count].min(axis=1) - model.membrane_count  # colliders come last
-        return Near(
-            c.count, c.edge_start, c.points, c.triangle, c.apex, c.soft, c.bodies, c.thickness, c.side, c.facing,
-            c.local, c.weights, c.normal, c.distance, c.gap, c.feature, c.target_weight, body, np.zeros(c.edge_start),
-            np.zeros(c.edge_start, np.int8), model.surfaces.triangles, model.surfaces.triangle_neighbour,
-            model.body_point_start, self._search.searched, self._search.reach, self._ahead, self._followed,
-            self._left_out, self._speculation, model.membrane_count, model.moving_count,
-        )  # fmt: skip
+    def _take(self, pairs: NearPairs) -> None:
+        """Use these pairs, with gaps if there are any."""
+        body = pairs.bodies.min(axis=1) - self._model.membrane_count  # colliders come last
+        above = np.zeros(pairs.edge_start, np.int8)
+        self.near = self.near._replace(pairs=pairs, body=body, limit=np.zeros(pairs.edge_start), above=above)
 
     def _list_marked(self) -> bool:
         """List the points that have passed a face, see `mark_through`; True if there are any."""
-        contacts, search, above = self.contacts, self._search, self.near.above
+        near, wrong, above = self.near.pairs, self._wrong, self.near.above
         rows = np.flatnonzero(np.abs(above) == 2)
         if not len(rows):
             return False
-        pairs = np.stack([contacts.points[rows, 0], contacts.bodies[rows, 1]], axis=1)
-        pairs, first = np.unique(np.concatenate([search.wrong_side_pairs, pairs]), axis=0, return_index=True)
-        facing = np.concatenate([search.wrong_side_facing, above[rows] // 2])
-        search.list_wrong_side(pairs, facing[first].astype(np.int8))
+        pairs = np.stack([near.points[rows, 0], near.bodies[rows, 1]], axis=1)
+        pairs, first = np.unique(np.concatenate([wrong.pairs, pairs]), axis=0, return_index=True)
+        wrong.set(pairs, np.concatenate([wrong.facing, above[rows] // 2])[first])
         return True
+
+
+def _is_complete(near: Near, x: FloatArray, beyond: "FloatArray | float") -> bool:
+    """Whether all pairs closer than the thickness, and a distance of each rigid body beyond it [m], are known."""
+    near.ahead[:] = near.reach
+    near.ahead[near.first : near.end] -= beyond
+    return not any_moved(x, near.searched, near.ahead, near.point_start)
 
 
 @kernel
 def evaluate(near, x):
-    """Gaps of the contacts at x; those of edges that are no contacts are infinite."""
+    """Gaps of the pairs at x; those of edges that are no contacts are infinite."""
+    pairs = near.pairs
     # contacts need their owners within the whole speculative distance
-    for row in range(near.edge_start):
-        near.limit[row] = near.thickness[row] + near.speculation[near.body[row]]
-    evaluate_rows(
-        x, near.triangles, near.triangle_neighbour, near.edge_start, near.points, near.triangle, near.bodies,
-        near.limit, near.side, near.facing, near.local, near.weights, near.normal, near.distance, near.gap,
-        near.feature,
-    )  # fmt: skip
-    evaluate_edges(
-        x, near.edge_start, near.used, near.points, near.apex, near.soft, near.thickness, near.side, near.weights,
-        near.normal, near.distance, near.gap, near.target_weight,
-    )  # fmt: skip
-    for row in range(near.edge_start, near.used):
-        if near.target_weight[row] <= 0.0:
-            near.gap[row] = math.inf
+    for row in range(pairs.edge_start):
+        near.limit[row] = pairs.thickness[row] + near.speculation[near.body[row]]
+    evaluate_rows(x, near.surface, near.limit, pairs)
+    evaluate_edges(x, pairs)
+    for row in range(pairs.edge_start, pairs.gap.shape[0]):
+        if pairs.target_weight[row] <= 0.0:
+            pairs.gap[row] = math.inf
 
 
 @kernel
 def mark_through(near, x):
     """Mark the points that have passed a face since the last call in `near.above`; True if there are any."""
-    return (
-        find_through(
-            x, near.edge_start, near.points, near.triangle, near.triangles, near.side, near.feature, near.above
-        )
-        > 0
-    )  # fmt: skip
+    return find_through(x, near.pairs, near.above) > 0
+
+
+@kernel
+def any_moved(x, x_searched, reach, body_point_start):
+    """Whether a point is farther than its body's reach from where it was searched, not finite, or its reach below 0."""
+    for body in range(reach.shape[0]):
+        if not reach[body] >= 0.0:
+            return True
+        limit = reach[body] * reach[body]
+        for point in range(body_point_start[body], body_point_start[body + 1]):
+            dx = x[point, 0] - x_searched[point, 0]
+            dy = x[point, 1] - x_searched[point, 1]
+            dz = x[point, 2] - x_searched[point, 2]
+            if not dx * dx + dy * dy + dz * dz <= limit:
+                return True
+    return False
 
 
 @kernel
@@ -254,14 +250,15 @@ def meet(near, velocity, given, supported, shaken):
     for q in range(near.left_out.shape[0]):
         if near.left_out[q]:
             supported[q] = True
-    for row in range(near.used):
-        if not near.gap[row] < near.thickness[row]:
+    pairs = near.pairs
+    for row in range(pairs.gap.shape[0]):
+        if not pairs.gap[row] < pairs.thickness[row]:
             continue
         q = near.body[row]
         supported[q] = True
         if given > 0.0:
             last = 0
             for slot in range(4):
-                last = max(last, near.points[row, slot])
+                last = max(last, pairs.points[row, slot])
             if abs(velocity[last, 0]) + abs(velocity[last, 1]) + abs(velocity[last, 2]) > 0.0:
                 shaken[q] = True

@@ -127,7 +127,7 @@ class RigidContacts:
         bodies: IntArray = self.rows.body[: self.count] + self.model.membrane_count
         given = slice(self.first_given, self.count)
         record = self.rows.source[given, 1]
-        bodies[given, 1] = self.colliders.contacts.bodies[record].max(axis=1)
+        bodies[given, 1] = self.colliders.near.pairs.bodies[record].max(axis=1)
         return bodies
 
     def find(

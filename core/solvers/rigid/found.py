@@ -159,7 +159,7 @@ def collect_rows(found, pose, x, v):
         bodies.friction[own], bodies.bounciness[own], found.solids, PUSH, rows,
     )  # fmt: skip
     found.counts[FIRST_GIVEN] = count
-    if near.used > 0:
+    if near.pairs.gap.shape[0] > 0:
         held_count = found.counts[HELD_COUNT]
         count_by_body(held.body, held_count, held.start)
         scene = Scene(
@@ -171,7 +171,7 @@ def collect_rows(found, pose, x, v):
         count = given_rows(count, near, scene, before, found.solids, PUSH, rows, held.local)
     found.counts[ROW_COUNT] = count
     if count <= rows.gap.shape[0]:
-        share_room(found.counts[FIRST_GIVEN], count, near.side, rows)
+        share_room(found.counts[FIRST_GIVEN], count, near.pairs.side, rows)
     return count
 
 

@@ -252,18 +252,18 @@ def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, mat
 
 
 @kernel
-def given_rows(first_row, contacts, scene, held, solids, push_share, rows, local):
-    """Rows of the contacts with colliders (`colliders.Near`), from `first_row` on; returns the number of all rows.
+def given_rows(first_row, near, scene, held, solids, push_share, rows, local):
+    """Rows of the pairs with colliders (`colliders.Near`), from `first_row` on; returns the number of all rows.
 
     `local`: output, the point of each row in its body's frame. A row takes over the impulse of the nearest held
     contact.
     """
-    n = first_row
-    for c in range(contacts.used):
+    n, contacts = first_row, near.pairs
+    for c in range(contacts.gap.shape[0]):
         own = 0 if contacts.bodies[c, 0] < scene.end else 1
         body, other = contacts.bodies[c, own], contacts.bodies[c, 1 - own]
         a, thickness, gap = body - scene.first, contacts.thickness[c], contacts.gap[c]
-        if other < scene.end or not solids.awake[a] or not gap < thickness + contacts.speculation[a]:
+        if other < scene.end or not solids.awake[a] or not gap < thickness + near.speculation[a]:
             continue
         if n < rows.gap.shape[0]:
             place_given(n, c, own, a, contacts, scene, rows, local)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...jit import kernel
+from ..jit import kernel
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
