@@ -28,13 +28,19 @@ def wrap(x: FloatArray, triangles: Numbers) -> tuple[FloatArray, Numbers, float]
     value = np.full(tuple(shape), DISTANCE + 1.0)
     set_distances((x - low) / size, triangles.astype(np.int64), DISTANCE + 1.0, value)
     value -= DISTANCE
-    outside = np.zeros(value.size, bool)
-    flood(value, outside, np.zeros(value.size, np.int64))
-    inside = ~outside.reshape(value.shape)
+    inside = _unreached(value)
     while close_checkerboards(inside, value):
         pass
+    inside = _unreached(np.where(inside, -1.0, 1.0))  # what that has cut off would be bubbles
     place, corners = _net(inside, np.maximum(np.abs(value), 1e-3))
     return low + size * place, corners, DISTANCE * size
+
+
+def _unreached(value: FloatArray) -> BoolArray:
+    """Nodes that are not reached from outside through positive values."""
+    outside = np.zeros(value.size, bool)
+    flood(value, outside, np.zeros(value.size, np.int64))
+    return ~outside.reshape(value.shape)
 
 
 def _net(inside: BoolArray, value: FloatArray) -> tuple[FloatArray, Numbers]:

@@ -168,6 +168,23 @@ def test_two_balls_apart_stay_two():
     assert drawn.part_count(even.triangles) == 2
 
 
+@pytest.mark.parametrize(("share", "parts"), [(0.012, {1}), (0.02, {1, 2}), (0.03, {1, 2}), (0.045, {2})])
+def test_a_gap_is_closed_or_kept_without_bubbles(share, parts):
+    """Two blocks, one of which crosses a third; the gap as a share of the size. It is kept from 4.5 % on."""
+    block, gap = shapes.box(1.0, 4), 2.0 * share / (1.0 - share)
+    count = len(block[0])
+    x = np.concatenate(
+        [block[0] - (0.5 + gap / 2, 0, 0), block[0] + (0.5 + gap / 2, 0, 0), 0.5 * block[0] - (0.6 + gap / 2, 0.2, 0.4)]
+    )
+    triangles = np.concatenate([block[1] + k * count for k in range(3)])
+    rng = np.random.default_rng(29)
+    for number in range(3):
+        turned = x @ shapes.rotation(rng.standard_normal(3), 1.1 * number).T
+        even = even_mesh(turned, triangles, 1000)
+        check_closed_surface("even", even.positions, even.triangles)
+        assert even.notes == (WRAPPED,) and drawn.part_count(even.triangles) in parts
+
+
 def test_flat_faces_doubles_and_windings_do_not_matter():
     x, triangles = shapes.icosphere(3, 0.5)
     # every triangle with corners of its own, one in two turned over, one of zero area on each edge of the first
