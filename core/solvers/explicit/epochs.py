@@ -4,7 +4,7 @@ from ...jit import lean_inline_kernel, lean_kernel
 from .arrays import AGE, GIVEN, SPAN
 
 #: Longest epoch [steps].
-LONGEST_EPOCH = 64
+LONGEST_EPOCH = 24
 #: Root mean square deviation that is planned for, and the most slack, as shares of the distance that is kept.
 STRAYING_SHARE, LEAST_SLACK = 0.3, 0.02
 #: That of patches far from others, as a share of the mean edge.
