@@ -25,7 +25,10 @@ def _skins(make: WorldMaker) -> None:
     inflated.add_membrane(
         "box", positions, triangles, gauge_pressure=500.0, bend_modulus=0.01, pressure_at="REST", drawn_shape="INFLATED"
     )
-    inflated.build()
+    if make.keywords["solver"] == "EXPLICIT":
+        _fall(make, inflated)
+    else:
+        inflated.build()
     _two_skins(make, positions, triangles, 1.001 if make.keywords["solver"] == "EXPLICIT" else 0.95)
     alone = ModelBuilder(ambient_pressure=0.0)
     alone.add_membrane("box", positions, triangles, gauge_pressure=500.0)
@@ -198,7 +201,10 @@ def _flat(make: WorldMaker) -> None:
     radius = _particle_radius(make)
     inflated = ModelBuilder()
     inflated.add_loop("loop", corners, around, gauge_pressure=500.0, pressure_at="REST", drawn_shape="INFLATED")
-    inflated.build()
+    if make.keywords["solver"] == "EXPLICIT":
+        _fall(make, inflated)
+    else:
+        inflated.build()
     builder = ModelBuilder()
     builder.add_loop("loop", corners, around, gauge_pressure=500.0, bend_modulus=0.01, damping=1.0, pinned=[0])
     builder.add_flat_truss("truss", corners + (0.1, 0.0, 1.001), around, cell_size=0.5, particle_radius=radius)

@@ -57,10 +57,8 @@ class StartLoads:
         for row, body in enumerate(self._loads):
             own = slice(*self._model.body_point_start[body : body + 2].tolist())
             if not fixed[own].any():
-                turn = np.cross(-0.5 * tick * torque[row], np.eye(3)) / 4.0  # couples about the axes
-                ends = np.concatenate([np.eye(3), -np.eye(3)]) + state.positions[own].mean(axis=0)
-                couples = np.concatenate([turn, -turn])
-                state.velocities[own] += moved_as_one(state.positions[own], mass[own], ends, couples)
+                x = state.positions[own]
+                state.velocities[own] += moved_as_one(x, mass[own], x[:0], x[:0], -0.5 * tick * torque[row])
 
     def _torques(self, state: State) -> FloatArray:
         """Torque of the loads of the last tick on each body that has some [N m]."""

@@ -51,10 +51,9 @@ def pressed(solver, substeps):
     for frame in range(1, 37):
         way = (0.0, 0.0, 0.21 - 0.06 * min(frame / 12.0, 1.0))
         world.advance_frame(FrameInput(collider_positions={0: plate - way, 1: plate + way}))
-        if frame > 24:
-            (report,) = world.reports()
-            forces += [pair.force for pair in report.pairs]
-    assert len(forces) == 24
+        if frame > 15:  # the plates have stood for three frames
+            forces += [pair.force for report in world.reports() for pair in report.pairs]
+    assert len(forces) >= 6  # until it sleeps
     return np.mean(forces)
 
 

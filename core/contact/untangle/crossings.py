@@ -39,16 +39,19 @@ class Crossings:
         """(point, body) pairs whose point lies behind the body's surface, maybe its own, sorted, shape (n, 2)."""
         return self._wrong.pairs
 
-    def find(self, x: FloatArray, kept: NDArray[np.int32] = NO_BODIES) -> Overlaps:
+    def find(self, x: FloatArray, kept: NDArray[np.int32] = NO_BODIES, *, own_sides: bool = True) -> Overlaps:
         """Find bodies that cross each other or themselves at x [m], and list the points on the wrong side.
 
-        `kept`: bodies whose crossings with themselves do not count. The result is for reports.
+        `kept`: bodies whose crossings with themselves do not count. The result is for reports. `own_sides`: whether to
+        list points on the wrong side of their own body.
         """
         bodies = np.setdiff1d(self._own, kept)
         overlaps = find_overlaps(self._model, x, bodies)
         pairs, facing = [overlaps.pairs], [overlaps.facing]
         crossing = overlaps.bodies[overlaps.bodies[:, 0] == overlaps.bodies[:, 1], 0]
         waiting = []
+        if not own_sides:
+            bodies = NO_BODIES
         if len(bodies):
             self._fit(x)
         for body in bodies.tolist():

@@ -83,7 +83,7 @@ class Relaxation:
         `waiting`: bodies whose self-contact was suspended; `tangled`: rows of skins that crossed themselves before.
         """
         model, crossings = self._model, self._crossings
-        overlaps = crossings.find(x)
+        overlaps = crossings.find(x, own_sides=len(waiting) > 0)
         pairs = crossings.pairs
         owner = model.point_body[pairs[:, 0]]
         others = owner != pairs[:, 1]
@@ -132,7 +132,8 @@ class Relaxation:
             if count and count < least:
                 least, since = count, number
             if number - since > PATIENCE:
-                if not whole:
+                bodies = contacts.bodies[: contacts.count]
+                if not whole or (bodies[:, 0] == bodies[:, 1]).all():
                     return
                 whole, since = False, number
             rows, push = self._lacking(contacts, further)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...array_types import FloatArray, IntArray
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...energy.bend import FOLD
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import Hinges
@@ -27,26 +27,52 @@ BLOCK = 8
 
 
 class Bending(NamedTuple):
-    """Hinges in fours, the constants of four side by side; hinges without stiffness fill up the last four."""
+    """Hinges in fours, the constants of four side by side, the soft ones last (`soft_hinges.py`).
+
+    Hinges without stiffness fill up fours.
+    """
 
     places: NDArray[np.uint32]  # 4 * row of the edge's points and of the apexes, shape (four_count, 16)
     constants: FloatArray  # w, s1, s2 [sqrt(N/m)], c [sqrt(N m)], F^2 [N m^3], shape (four_count, 20)
     work: FloatArray  # -e [m], -f, r [sqrt(N m)], g [sqrt(N/m)] of a block, shape (BLOCK, 48)
+    soft_from: int  # the first four of soft ones
+    pace: IntArray  # steps of which soft ones act in one, and how many of them this step stands for; changes
 
 
-def bending_of(hinges: Hinges, point: IntArray) -> Bending:
-    """Bending of all hinges of a model, whose vertex i is in row `point[i]` of positions and forces."""
-    count, root_k = len(hinges.points), np.sqrt(hinges.stiffness)
-    filled = 4 * -(-count // 4)
+def bending_of(hinges: Hinges, point: IntArray, soft: BoolArray | None = None) -> Bending:
+    """Bending of all hinges of a model, whose vertex i is in row `point[i]` of positions and forces.
+
+    `soft`: which ones may act in one of several steps, shape (hinge_count,); none by default.
+    """
+    if soft is None:
+        soft = np.zeros(len(hinges.points), bool)
+    root_k = np.sqrt(hinges.stiffness)
     scale = -root_k * hinges.weight[:, 2] / hinges.normal_scale[:, 0]  # sqrt(k) L^2
-    places, constants = np.zeros((filled, 4), np.uint32), np.zeros((filled, 5))
-    places[:count] = 4 * np.asarray(point)[hinges.points]
-    constants[:count, 0] = root_k * hinges.weight[:, 1]
-    constants[:count, 1:3] = scale[:, None] * hinges.normal_scale
-    constants[:count, 3] = root_k * hinges.rest_bend
-    constants[:count, 4] = (scale * FOLD) ** 2
-    constants[count:, 4] = 1.0  # S is not 0
-    return Bending(_side_by_side(places), _side_by_side(constants), np.zeros((BLOCK, 48)))
+    constants = np.column_stack(
+        [
+            root_k * hinges.weight[:, 1],
+            scale[:, None] * hinges.normal_scale,
+            root_k * hinges.rest_bend,
+            (scale * FOLD) ** 2,
+        ]
+    )
+    places = 4 * np.asarray(point)[hinges.points]
+    filled = [_in_fours(places[own], constants[own]) for own in (~soft, soft)]
+    return Bending(
+        places=_side_by_side(np.concatenate([each[0] for each in filled])),
+        constants=_side_by_side(np.concatenate([each[1] for each in filled])),
+        work=np.zeros((BLOCK, 48)),
+        soft_from=len(filled[0][0]) // 4,
+        pace=np.ones(2, np.int32),
+    )
+
+
+def _in_fours(places: IntArray, constants: FloatArray) -> tuple[NDArray[np.uint32], FloatArray]:
+    """Places and constants of hinges, filled up to fours by ones without stiffness."""
+    missing = -len(places) % 4
+    none = np.zeros((missing, 5))
+    none[:, 4] = 1.0  # S is not 0
+    return np.concatenate([places, np.zeros((missing, 4))]).astype(np.uint32), np.concatenate([constants, none])
 
 
 def _side_by_side(rows: NDArray[Any]) -> NDArray[Any]:
@@ -55,21 +81,37 @@ def _side_by_side(rows: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(rows.reshape(-1, 4, columns).transpose(0, 2, 1)).reshape(-1, 4 * columns)
 
 
+@lean_inline_kernel
+def is_due(bending):
+    """Whether hinges act in this step."""
+    return bending.places.shape[0] > 0 and (bending.soft_from > 0 or bending.pace[1] > 0)
+
+
 @lean_kernel
 def add_bending(x, force, bending):
     """Add the forces of bending [N] at positions x [m]; both as rows x, y, z, 0 in one dimension, shape (4 * rows,).
+
+    Soft hinges have as many times their force as the steps that this one stands for.
+    """
+    add_fours(0, bending.soft_from, 1.0, x, force, bending)
+    if bending.pace[1] > 0:
+        add_fours(bending.soft_from, bending.places.shape[0], float(bending.pace[1]), x, force, bending)
+
+
+@lean_inline_kernel
+def add_fours(begin, end, times, x, force, bending):
+    """Add the forces of the fours begin .. end - 1.
 
     Within a four each operation waits for the one before, root and division among them, and a processor looks ahead by
     little more than one four. Computing the first half of all fours of a block before their second halves gives it
     independent operations: that takes 0.6 of the time.
     """
-    four_count = bending.places.shape[0]
-    for first in range(0, four_count, BLOCK):
-        last = min(first + BLOCK, four_count)
+    for first in range(begin, end, BLOCK):
+        last = min(first + BLOCK, end)
         for four in range(first, last):
             bend_four(np.uint32(four), np.uint32(four - first), x, bending)
         for four in range(first, last):
-            push_four(np.uint32(four), np.uint32(four - first), bending, force)
+            push_four(np.uint32(four), np.uint32(four - first), times, bending, force)
 
 
 @lean_inline_kernel
@@ -103,12 +145,12 @@ def bend_four(four, row, x, bending):
 
 
 @lean_inline_kernel
-def push_four(four, row, bending, force):
-    """Second half of a four: its forces, added to those of its points."""
+def push_four(four, row, times, bending, force):
+    """Second half of a four: so many times its forces, added to those of its points."""
     at, constants, work = bending.places[four], bending.constants[four], bending.work[row]
     w, s1, s2 = load4(constants, 0), load4(constants, 4), load4(constants, 8)
-    rx, ry, rz = load4(work, 24), load4(work, 28), load4(work, 32)
-    gx, gy, gz = load4(work, 36), load4(work, 40), load4(work, 44)
+    rx, ry, rz = load4(work, 24) * times, load4(work, 28) * times, load4(work, 32) * times
+    gx, gy, gz = load4(work, 36) * times, load4(work, 40) * times, load4(work, 44) * times
     # g . dn = de . (f x g) + df . (g x e)
     ux, uy, uz = cross(gx, gy, gz, load4(work, 0), load4(work, 4), load4(work, 8))
     vx, vy, vz = cross(gx, gy, gz, load4(work, 12), load4(work, 16), load4(work, 20))

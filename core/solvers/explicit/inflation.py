@@ -4,6 +4,7 @@ import numpy as np
 
 from ...array_types import FloatArray
 from ...model import Model
+from .latest import keep_latest
 
 #: Growth s - 1 that is sampled: from small strains to a thousandfold size.
 GROWTH = np.geomspace(1e-4, 1e3, 141)
@@ -17,14 +18,11 @@ def inflation_rate(model: Model, amount: FloatArray, volume: FloatArray) -> Floa
     nRT [J]. Shape (membrane_count,).
     """
     rates = np.zeros(model.membrane_count)
-    edges, start = model.edges, model.body_point_start
-    spring = 0.5 * np.bincount(
+    edges, inertias = model.edges, _inertias(model)
+    springs = 0.5 * np.bincount(
         model.point_body[edges.points[:, 0]], edges.stiffness * edges.rest_length**2, model.body_count
     )
     for body in np.flatnonzero(model.rest_volume > 0.0):
-        own = slice(start[body], start[body + 1])
-        mass, x = model.vertex_mass[own, None], model.rest_positions[own]
-        away = x - (mass * x).sum(axis=0) / mass.sum()
         rest = model.drawn_volume[body]
         first = (max(volume[body], 1e-3 * rest) / rest) ** (1.0 / 3.0)
         size = first * (1.0 + GROWTH)
@@ -33,7 +31,18 @@ def inflation_rate(model: Model, amount: FloatArray, volume: FloatArray) -> Floa
             begun = max(volume[body], 1e-3 * rest) / model.rest_volume[body]
             growth = begun**power * np.expm1(power * growth) / power
         work = amount[body] * growth - model.gas_base[body] * rest * (size**3 - first**3)
-        work -= spring[body] * (np.maximum(size - 1.0, 0.0) ** 2 - max(first - 1.0, 0.0) ** 2)
+        work -= springs[body] * (np.maximum(size - 1.0, 0.0) ** 2 - max(first - 1.0, 0.0) ** 2)
         work *= np.cumprod(work > 0.0)  # where it stops it turns: a held pressure would do work again far beyond
-        rates[body] = np.sqrt(2.0 * max(work.max(), 0.0) / (mass * away**2).sum()) / first
+        rates[body] = np.sqrt(2.0 * max(work.max(), 0.0) / inertias[body]) / first
     return rates
+
+
+@keep_latest
+def _inertias(model: Model) -> FloatArray:
+    """Sum of m r^2 over the vertices of each membrane about its centre [kg m^2], shape (membrane_count,)."""
+    start, inertias = model.body_point_start, np.zeros(model.membrane_count)
+    for body in range(model.membrane_count):
+        own = slice(start[body], start[body + 1])
+        mass, x = model.vertex_mass[own, None], model.rest_positions[own]
+        inertias[body] = (mass * (x - (mass * x).sum(axis=0) / mass.sum()) ** 2).sum()
+    return inertias

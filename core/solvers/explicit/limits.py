@@ -34,6 +34,11 @@ class StepLimit:
         #: Length of a step at rest over that of the last run, and the body that asks for the shortest steps.
         self.excess, self.stiffest = 1.0, 0
 
+    @property
+    def hinge_rows(self) -> FloatArray:
+        """Row sums of the hinges where last measured [N/m], see `bounds.py`."""
+        return self._bounds.rows
+
     def measure(self, x: FloatArray) -> None:
         """Measure how stiff bodies are at positions x [m]: what has stretched or crumpled is stiffer than at rest."""
         self._rated = None

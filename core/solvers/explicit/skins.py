@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import topology
-from ...array_types import FloatArray, IntArray
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...energy.elements import Elements, add_element_forces
 from ...energy.energies import ModelElements
 from ...energy.gas import gauge_pressure
@@ -38,7 +38,7 @@ from ...simd import (
 from ...team import block_of, claim, done, finish, hand_out
 from ...tiny import TINY
 from .arrays import KICK, ROWS
-from .bending import Bending, add_bending, bending_of
+from .bending import Bending, add_bending, bending_of, is_due
 from .blocks import Blocks, blocks_of
 from .layout import Numbering
 
@@ -119,15 +119,15 @@ class Skins(NamedTuple):
     load: FloatArray  # constant forces on the vertices [N], flat; empty where there are none; changes
 
 
-def skins_of(model: Model, numbering: Numbering) -> Skins:
-    """The soft bodies of a model in the solver's numbers."""
+def skins_of(model: Model, numbering: Numbering, soft: BoolArray | None = None) -> Skins:
+    """The soft bodies of a model in the solver's numbers; `soft`: which hinges are, see `bending_of`."""
     springs, gas, volumes = _springs(model, numbering), _gas(model, numbering), _volumes(model, numbering)
     blocks = blocks_of(model, springs.ends, gas.corners, volumes.corners)
     return Skins(
         springs=springs,
         gas=gas._replace(share=np.zeros(len(blocks.body))),
         volumes=volumes,
-        bending=bending_of(model.hinges, numbering.place),
+        bending=bending_of(model.hinges, numbering.place, soft),
         planes=Planes(numbering.place[model.flat.pairs], model.flat.pair_normal),
         blocks=blocks,
         elements=ModelElements(model, joints=False, place=numbering.place).rows,
@@ -370,7 +370,7 @@ def write_rows(x, skins, damping, block):
 def add_rows(skins, velocity, inverse_mass, h, fall, force, block):
     """New velocities of a block; `fall` h g as lanes."""
     springs, gas, volumes, blocks = skins.springs, skins.gas, skins.volumes, skins.blocks
-    bends, is_loaded = skins.bending.places.shape[0] > 0, skins.load.shape[0] > 0
+    bends, is_loaded = is_due(skins.bending), skins.load.shape[0] > 0
     push, is_weighted = gas.pressure[blocks.body[block]] / 6.0, gas.weight.shape[0] > 0
     for i in range(np.uint64(blocks.vertex[block]), np.uint64(blocks.vertex[block + 1])):
         own = push * gas.weight[i] if is_weighted else push
@@ -411,7 +411,7 @@ def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, 
     blocks = skins.blocks
     count = blocks.body.shape[0]
     hand_out(team, ROWS, 0, count)
-    if skins.bending.places.shape[0] > 0:
+    if is_due(skins.bending):
         for i in range(np.uint64(4 * blocks.vertex[count])):
             force[i] = 0.0
         add_bending(x, force, skins.bending)

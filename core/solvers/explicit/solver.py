@@ -61,6 +61,7 @@ from .rigid_flight import note_calm
 from .rigid_ticks import TICK_TIME, RigidTicks
 from .skins import Skins, skins_of, spring_order, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
+from .soft_hinges import SoftHinges
 from .stability import DASHPOT_RATIO, EDGE_SHARE, Plan, plan_steps, plan_with
 from .steps import Scene, advance
 from .unsupported import crossing_triangles, inverted, self_colliding, unsupported
@@ -105,10 +106,11 @@ class ExplicitSolver:
         inverse = np.zeros(count)
         inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / masses)[order]
         self._x, self._y, self._v = np.zeros((3, 4 * count))
+        self._soft = SoftHinges(model, plan)
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
         self._scene = Scene(
             contact=contact_set(model, self._numbering, patches, inverse),
-            skins=skins_of(model, self._numbering),
+            skins=skins_of(model, self._numbering, self._soft.mask),
             glue=glue_of(model, self._numbering, inverse),
             losses=losses_of(model, masses[order], model.pinned[order]),
         )
@@ -127,11 +129,12 @@ class ExplicitSolver:
     def revised(self, model: Model) -> "ExplicitSolver | None":
         """The same for a model with other values, see `choice.Solver`: with the masses and contacts of this one."""
         other, scene, order = copy.copy(self), self._scene, self._numbering.point[: model.vertex_count]
-        other.model, other._limit = model, StepLimit(model, revised_plan(self._plan, self.model, model))
+        plan = revised_plan(self._plan, self.model, model)
+        other.model, other._limit = model, StepLimit(model, plan)
         bodies = scene.contact.bodies._replace(friction=model.friction)
         other._scene = scene._replace(
             contact=scene.contact._replace(bodies=bodies),
-            skins=self._skins_like(model, scene.skins),
+            skins=other._skins_like(self.model, plan, scene.skins),
             glue=glue_of(model, self._numbering, self._inverse_mass),
             losses=losses_of(model, self._masses[order], model.pinned[order]),
         )
@@ -155,12 +158,13 @@ class ExplicitSolver:
         springs, order, edges = self._scene.skins.springs, self._spring_order, self.model.edges
         springs.rest_force[: len(order)] = edges.stiffness[order] * edges.rest_length[order]
 
-    def _skins_like(self, model: Model, skins: Skins) -> Skins:
-        """The skins of a model with other values; `skins` are those of this one."""
-        if has_same_stiffness(self.model, model):
-            elements = ModelElements(model, joints=False, place=self._numbering.place)
+    def _skins_like(self, before: Model, plan: Plan, skins: Skins) -> Skins:
+        """The skins of the model, where `skins` are those of the one before."""
+        if has_same_stiffness(before, self.model):
+            elements = ModelElements(self.model, joints=False, place=self._numbering.place)
             return skins._replace(elements=elements.rows)
-        return skins_of(model, self._numbering)
+        self._soft = SoftHinges(self.model, plan)
+        return skins_of(self.model, self._numbering, self._soft.mask)
 
     @property
     def vertex_mass(self) -> FloatArray:
@@ -332,6 +336,7 @@ class ExplicitSolver:
         self._fall(before.touching, fall, -0.5 * h)
         start_lengths(self._x, self._v, h, scene.skins.springs)
         state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
+        self._soft.set_pace(scene.skins, self._limit.hinge_rows, h, damping)
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
         if ticks is None:

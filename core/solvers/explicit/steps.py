@@ -43,6 +43,7 @@ from .press import press, press_again
 from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
+from .soft_hinges import set_due
 from .standstill import hold_stopped
 
 #: Further sweeps over the contacts of rigid bodies: at most, and the change of an impulse that ends them, as a share.
@@ -184,6 +185,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
         return
     while state[STEP] < state[TICK_END]:
         here, there, rows = (x, y, y_rows) if state[STEP] % 2 == 0 else (y, x, x_rows)
+        set_due(scene.skins.bending, state, steps)
         if not take_step(
             contact, scene.skins, scene.glue, scene.losses, here, there, velocity, velocity_rows, h, damping, gravity
         ):

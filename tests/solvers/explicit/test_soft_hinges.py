@@ -1,0 +1,72 @@
+"""Hinges that act in one of three steps: no resonance, exact momenta, the same motion, rest."""
+
+import numpy as np
+import pytest
+import shapes
+from explicit_scene import momenta, motion, world_of
+from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.solvers.explicit import soft_hinges
+
+#: The defaults of a body in Blender, on 642 vertices and on a torus.
+SKIN = {"mass": 1.0, "stretch_modulus": 2e4, "bend_modulus": 0.01, "gauge_pressure": 2e3}
+
+
+def body(mesh, **options) -> World:
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_membrane("skin", *mesh, **{**SKIN, "damping": 0.0, **options})
+    return world_of(builder)
+
+
+def pace(world: World) -> int:
+    """Steps of which soft hinges act in one, in the last run."""
+    return int(world._solver._scene.skins.bending.pace[0])
+
+
+def total(world: World) -> float:
+    """Mechanical energy, that of the gas and of bending included [J]."""
+    return float(world._measured(world._state).energy.sum())
+
+
+def shaken(world: World, speed: float) -> World:
+    """With random velocities of all vertices [m/s], which excite every frequency."""
+    state = world.save()
+    state.velocities[:] = np.random.default_rng(5).normal(0.0, speed, state.velocities.shape)
+    world.load(state)
+    return world
+
+
+@pytest.mark.parametrize("mesh", [shapes.icosphere(3), shapes.torus(1.0, 0.35)], ids=["ball", "torus"])
+def test_what_swings_at_every_frequency_gains_no_energy_and_keeps_its_momenta(mesh) -> None:
+    world = shaken(body(mesh), 1.0)
+    before, found = momenta(world), [total(world)]
+    for _ in range(24):
+        world.advance_frame()
+        assert pace(world) == soft_hinges.SOFT_EVERY
+        found.append(total(world))
+    assert max(found[1:]) <= found[0]
+    for kept, old, size in zip(momenta(world), before, motion(world), strict=True):
+        np.testing.assert_allclose(kept, old, atol=1e-12 * size)
+
+
+def test_hinges_beyond_the_bound_would_gain_energy(monkeypatch) -> None:
+    """Hinges of twenty times the stiffness that is allowed, taken for soft ones."""
+    stiff = {"bend_modulus": 1.0}
+    assert not body(shapes.icosphere(3), **stiff)._solver._soft.mask.any()
+    monkeypatch.setattr(soft_hinges, "allowed_square", lambda damping: 1.0)
+    world = shaken(body(shapes.icosphere(3), **stiff), 1e-3)
+    start = total(world)
+    assert any(total(world) > start + 1e-3 for _ in range(24) if world.advance_frame() is None)
+
+
+def test_the_motion_is_that_of_hinges_in_every_step(monkeypatch) -> None:
+    """Half a second after a push of a hundredth of the size: the same shape to a fiftieth of the push."""
+    ends = []
+    for every in (3, 1):
+        monkeypatch.setattr(soft_hinges, "SOFT_EVERY", every)
+        world = body(shapes.icosphere(3), damping=2.0, bend_modulus=0.02)
+        x = world.positions(0)
+        world.set_positions(0, x * (1.0 + 0.01 * x[:, [2]] ** 2))
+        for _ in range(12):
+            world.advance_frame()
+        ends.append(world.positions(0))
+    assert np.abs(ends[0] - ends[1]).max() < 2e-4
