@@ -132,8 +132,7 @@ class Relaxation:
             if count and count < least:
                 least, since = count, number
             if number - since > PATIENCE:
-                bodies = contacts.bodies[: contacts.count]
-                if not whole or (bodies[:, 0] == bodies[:, 1]).all():
+                if not whole or (contacts.bodies[:, 0] == contacts.bodies[:, 1]).all():
                     return
                 whole, since = False, number
             rows, push = self._lacking(contacts, further)
