@@ -222,12 +222,19 @@ def attack(count, seed, folder):
     path = base / "simulated" / kills.NAME
     cache = next((base / "simulated").glob("softpressure_*/*.npz"))
     good, blend = cache.read_bytes(), path.read_bytes()
-    # kernels are unpickled when they are first called: those of a keyed pressure before anything is watched
+    # kernels are unpickled when they are first called: those of a keyed and of a driven pressure before it is watched
     ball = bpy.data.objects["Ball"].softpressure
     for frame, pressure in ((1, 500.0), (3, 1000.0)):
         ball.gauge_pressure = pressure
         ball.keyframe_insert("gauge_pressure", frame=frame)
     bpy.ops.softpressure.simulate()
+    for expression in ("1.0", "__import__('math').pi"):  # Blender refuses the second one
+        bpy.data.objects["Ball"].animation_data_clear()
+        ball.driver_add("gauge_pressure").driver.expression = expression
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+        ball = bpy.data.objects["Ball"].softpressure
+        bpy.ops.softpressure.simulate()
     for (what, content), _ in zip(caches(good, mark, chance), range(count), strict=False):
         place = chance.choice(("caches", "journals", "packed caches"))
         tried[place] += 1
