@@ -231,13 +231,13 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
 
 @lean_kernel
 def press_again(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, losses):
-    """Another sweep over the contacts of rigid bodies: what each stops, the others have changed.
+    """Another sweep over the contacts: what each stops, the others have changed.
 
     Returns the largest change of an impulse, as a share of the contact's normal one.
     """
     most = 0.0
     for c in range(count):
-        if contacts.carried[c] and is_near(contacts, c):
+        if is_near(contacts, c):
             most = max(most, press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, losses))
     return most
 

@@ -46,7 +46,7 @@ from .skins import Skins, accelerate, add_rows, write_rows
 from .soft_hinges import set_due
 from .standstill import hold_stopped
 
-#: Further sweeps over the contacts of rigid bodies: at most, and the change of an impulse that ends them, as a share.
+#: Further sweeps over the contacts: at most, and the change of an impulse that ends them, as a share.
 MOST_SWEEPS, LEAST_CHANGE = 10, 1e-2
 
 
@@ -94,7 +94,7 @@ def press_all(contact, losses, x, velocity, h):
     pressing = press(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
     pressing += press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
     run.state[PRESSING] = pressing
-    if rigid.inverse_mass.shape[0] > 0:
+    if pressing > 0:
         for _ in range(MOST_SWEEPS):
             change = press_again(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
             of_sides = press_again(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
