@@ -34,7 +34,6 @@ from .arrays import (  # fmt: skip
     CARRIED_COUNT,
     LACKS_ROOM,
     LIMITED,
-    PRESSING,
     RESUMES,
     SEARCHES,
     SPAN,
@@ -175,7 +174,7 @@ class ExplicitSolver:
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last step."""
         ticks = 0 if self._ticks is None else self._ticks.pressing_count
-        return int(self._scene.contact.run.state[PRESSING]) + ticks
+        return sum(len(rows) for _, rows, _ in self._pressing()) + ticks
 
     @property
     def candidate_count(self) -> int:

@@ -21,7 +21,6 @@ from .arrays import (  # fmt: skip
     KICK,
     LACKS_ROOM,
     MARGINS,
-    PRESSING,
     RESUMES,
     ROWS,
     SPAN,
@@ -93,7 +92,6 @@ def press_all(contact, losses, x, velocity, h):
     corners, sides = run.found[2], run.found[3]
     pressing = press(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
     pressing += press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
-    run.state[PRESSING] = pressing
     if pressing > 0:
         for _ in range(MOST_SWEEPS):
             change = press_again(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)

@@ -170,7 +170,7 @@ def test_pins_push() -> None:
     held = step.contact.run.pinned
     before = step.velocity.reshape(-1, 4)[held].copy()
     assert before[:, 0].min() > 1.0
-    step.velocity.reshape(-1, 4)[free, 0] -= SPEED
+    step.velocity.reshape(-1, 4)[free, 0] -= 4.0 * SPEED
     assert step.failing() > 3
     step.limit(APART)
     assert step.failing() == 0

@@ -154,8 +154,8 @@ SCENES = {scene.__name__: scene for scene in (plates, press, tube, airbag, pins_
 
 #: Where energy grows.
 OPEN = {
-    "press": "open: 0.6 % in six frames, gas at eight times its pressure",
-    "airbag": "open: the springs of its contacts hold most of its energy, and it varies by 5 % from frame to frame",
+    "press": "open: 0.3 % in six frames, gas at eight times its pressure",
+    "airbag": "open: 5 % in six frames, of an energy that is small beside that of its gas",
 }
 
 
