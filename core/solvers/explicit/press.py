@@ -214,19 +214,18 @@ def is_near(contacts, c):
 
 @lean_kernel
 def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, losses):
-    """Impulses of the contacts on velocities; returns how many press.
+    """Impulses of the contacts on velocities; returns whether any is near.
 
     Rigid points' rows of `velocity` must be 0. What pairs of bodies do to each other is noted in `losses`.
     """
-    pressing = 0
+    any_near = False
     for c in range(count):
         store4(contacts.grip, 4 * c, four(0.0, 0.0, 0.0, 0.0))
         if is_near(contacts, c):
+            any_near = True
             contacts.aligned[c] = follow(contacts, c, are_edges, x, points, bodies, rigid)
             press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, losses)
-            if contacts.grip[4 * c + 3] > 0.0:
-                pressing += 1
-    return pressing
+    return any_near
 
 
 @lean_kernel
@@ -240,6 +239,16 @@ def press_again(contacts, count, are_edges, x, velocity, points, bodies, rigid, 
         if is_near(contacts, c):
             most = max(most, press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, losses))
     return most
+
+
+@lean_inline_kernel
+def pressing_count(contacts, count):
+    """How many of the contacts have an impulse along their normal."""
+    pressing = 0
+    for c in range(count):
+        if contacts.grip[4 * c + 3] > 0.0:
+            pressing += 1
+    return pressing
 
 
 @lean_kernel

@@ -34,6 +34,7 @@ from .arrays import (  # fmt: skip
     CARRIED_COUNT,
     LACKS_ROOM,
     LIMITED,
+    PRESSING,
     RESUMES,
     SEARCHES,
     SPAN,
@@ -174,7 +175,7 @@ class ExplicitSolver:
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last step."""
         ticks = 0 if self._ticks is None else self._ticks.pressing_count
-        return sum(len(rows) for _, rows, _ in self._pressing()) + ticks
+        return int(self._scene.contact.run.state[PRESSING]) + ticks
 
     @property
     def candidate_count(self) -> int:

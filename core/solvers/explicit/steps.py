@@ -21,6 +21,7 @@ from .arrays import (  # fmt: skip
     KICK,
     LACKS_ROOM,
     MARGINS,
+    PRESSING,
     RESUMES,
     ROWS,
     SPAN,
@@ -38,7 +39,7 @@ from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
 from .own import find_margins
-from .press import press, press_again
+from .press import press, press_again, pressing_count
 from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
@@ -90,15 +91,16 @@ def press_all(contact, losses, x, velocity, h):
     rigid = contact.rigid
     run = contact.run
     corners, sides = run.found[2], run.found[3]
-    pressing = press(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
-    pressing += press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
-    if pressing > 0:
+    near_corners = press(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
+    near_sides = press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
+    if near_corners or near_sides:
         for _ in range(MOST_SWEEPS):
             change = press_again(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
             of_sides = press_again(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
             change = max(change, of_sides)
             if change < LEAST_CHANGE:
                 break
+    run.state[PRESSING] = pressing_count(contact.corners, corners) + pressing_count(contact.sides, sides)
 
 
 @lean_kernel
