@@ -18,6 +18,7 @@ from ..parameters.methods import current_method as current_method
 from ..state import State
 from ..tiny import ROUNDING
 from .counts import Counts
+from .explicit.latest import keep_latest
 from .kinematics import Motion
 from .notes import FrameNotes
 
@@ -87,6 +88,7 @@ class NamedSolver(Protocol):
         """For substeps of a length [s]."""
 
 
+@keep_latest
 def simple_shapes(model: Model) -> ConvexShapes | None:
     """Shapes of the rigid bodies where there is nothing else and all are convex with few faces; otherwise None."""
     if model.membrane_count or len(ModelElements(model)):

@@ -12,6 +12,7 @@ from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.bodies.rigid.convex import MOST_FACES, convex_shapes
 from softpressure_ext.core.bodies.rigid.motion import set_matrices, start_poses
 from softpressure_ext.core.contact.narrow_phase.separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shapes
+from softpressure_ext.core.solvers.choice import simple_shapes
 
 
 def hull(points):
@@ -179,3 +180,9 @@ def test_crossed_edges_meet_in_one_point():
     assert pair.count == 1
     assert pair.gap[0] == pytest.approx(0.01, abs=1e-12)
     np.testing.assert_allclose(pair.points[1][0], [0.1, 0.0, np.sqrt(0.5) + 0.01], atol=1e-12)
+
+
+def test_a_world_and_its_solver_share_the_shapes_of_a_model():
+    (model, _), (other, _) = shapes_of(rock(1)), shapes_of(rock(1))
+    assert simple_shapes(model) is simple_shapes(model)
+    assert simple_shapes(other) is not simple_shapes(model)
