@@ -171,7 +171,7 @@ def bodies_of(model: Model, numbering: Numbering) -> Bodies:
         point_start=model.body_point_start,
         thickness=model.thickness,
         own_thickness=own_thickness(model),
-        is_ball=np.array([is_ball(model, body) for body in range(count)]),
+        is_ball=are_balls(model),
         friction=model.friction,
         glued=glued,
         tangled=np.zeros(model.point_count, bool),
@@ -199,30 +199,28 @@ def own_thickness(model: Model) -> FloatArray:
     return np.where(model.self_collision, np.minimum(2.0 * model.thickness, OWN_SHARE * mean), 0.0)
 
 
-def is_ball(model: Model, body: int) -> bool:
-    """Whether a body's surface is a sphere to topology: closed, in one piece, Euler's number 2."""
-    surfaces = model.surfaces
-    triangles = surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
-    edges = surfaces.edges[surfaces.edge_body == body]
-    if len(triangles) * 3 != len(edges) * 2:
-        return False
-    points = np.unique(triangles)
-    if len(points) - len(edges) + len(triangles) != 2:
-        return False
-    return bool(_pieces(edges, points) == 1)
+def are_balls(model: Model) -> BoolArray:
+    """Which surfaces are spheres to topology: closed, in one piece, Euler's number 2; shape (body_count,)."""
+    surfaces, count = model.surfaces, model.body_count
+    triangles = np.diff(surfaces.body_triangle_start)
+    edges = np.bincount(surfaces.edge_body, minlength=count)
+    used = np.unique(surfaces.triangles)
+    points = np.bincount(model.point_body[used], minlength=count)
+    pieces = _pieces(surfaces.edges, model.point_count)[used]
+    pieces = np.bincount(model.point_body[np.unique(pieces)], minlength=count)
+    return np.asarray((3 * triangles == 2 * edges) & (points - edges + triangles == 2) & (pieces == 1))
 
 
-def _pieces(edges: IntArray, points: IntArray) -> int:
-    """How many connected pieces there are: labels go from end to end until they stay."""
-    ends = np.searchsorted(points, edges)
-    label = np.arange(len(points))
+def _pieces(edges: IntArray, count: int) -> IntArray:
+    """A point of the piece that each is part of: labels go from end to end until they stay."""
+    label = np.arange(count)
     while True:
         least = label.copy()
-        np.minimum.at(least, ends[:, 0], label[ends[:, 1]])
-        np.minimum.at(least, ends[:, 1], label[ends[:, 0]])
+        np.minimum.at(least, edges[:, 0], label[edges[:, 1]])
+        np.minimum.at(least, edges[:, 1], label[edges[:, 0]])
         least = least[least]
         if np.array_equal(least, label):
-            return len(np.unique(label))
+            return label
         label = least
 
 

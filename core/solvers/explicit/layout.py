@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import topology
-from ...array_types import FloatArray, IntArray
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...model import Model
 from ...tiny import TINY
 
@@ -48,6 +48,8 @@ def lay_out(model: Model) -> tuple[Numbering, Patches]:
     place = point.copy()
     parts: dict[str, list[IntArray]] = {name: [] for name in Patches._fields}
     count = 0  # patches so far
+    sharp = np.flatnonzero(_in_edge_contact(model))
+    sharp_start = np.searchsorted(surfaces.edge_body[sharp], np.arange(body_count + 1))
     for body in range(body_count):
         faces = slice(*surfaces.body_triangle_start[body : body + 2])
         triangles = surfaces.triangles[faces]
@@ -62,8 +64,8 @@ def lay_out(model: Model) -> tuple[Numbering, Patches]:
         owner = np.repeat(np.arange(len(start) - 1), np.diff(start))  # patch of each triangle
         vertex_owner = np.full(last - first, len(start) - 1)
         np.minimum.at(vertex_owner, triangles.ravel() - first, np.repeat(owner, 3))
-        sharp = surfaces.edges[surfaces.edge_body == body][_in_edge_contact(model, body)]
-        edges, edge_owner = _owned_edges(triangles, owner, place[sharp])
+        sharp_edges = surfaces.edges[sharp[slice(*sharp_start[body : body + 2])]]
+        edges, edge_owner = _owned_edges(triangles, owner, place[sharp_edges])
         corners = [np.unique(triangles[a:b]) for a, b in zip(start[:-1], start[1:], strict=True)]
         numbers = np.arange(len(start) - 1)
         parts["body"].append(np.full(len(start) - 1, body))
@@ -104,19 +106,16 @@ def _split(middle: FloatArray) -> tuple[IntArray, IntArray]:
     return order, start
 
 
-def _in_edge_contact(model: Model, body: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Which edges of a body take part in edge contact: all of a soft body, of a rigid one those that are not flat."""
+def _in_edge_contact(model: Model) -> BoolArray:
+    """Which edges take part in edge contact: all of soft bodies, of the others those that are not flat."""
     surfaces, x = model.surfaces, model.rest_positions
-    own = surfaces.edge_body == body
-    if body < model.membrane_count:
-        return np.ones(np.count_nonzero(own), dtype=bool)
-    edges, apex = surfaces.edges[own], surfaces.edge_apex[own]
+    edges, apex = surfaces.edges, surfaces.edge_apex
     along = x[edges[:, 1]] - x[edges[:, 0]]
     sides = [np.cross(along, x[apex[:, k]] - x[edges[:, 0]]) for k in (0, 1)]
     sides = [side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), TINY) for side in sides]
     # two triangles in one plane: their normals, both taken from the edge, are opposite
     flat = np.linalg.norm(sides[0] + sides[1], axis=1) < 1e-6
-    return np.asarray(~flat | (apex < 0).any(axis=1))
+    return np.asarray(~flat | (apex < 0).any(axis=1) | (surfaces.edge_body < model.membrane_count))
 
 
 def _owned_edges(triangles: IntArray, owner: IntArray, edges: IntArray) -> tuple[IntArray, IntArray]:
