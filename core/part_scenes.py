@@ -19,12 +19,16 @@ WorldMaker = functools.partial[World]
 
 
 def _skins(make: WorldMaker) -> None:
-    """Two boxes of skin on a moving floor; they overlap if that needs no other kernels. First an inflated one."""
+    """Two boxes of skin on a moving floor; they overlap if that needs no other kernels. First inflated ones, of which one
+    unfolds.
+    """
     positions, triangles = box(8)
     inflated = ModelBuilder()
     inflated.add_membrane(
         "box", positions, triangles, gauge_pressure=500.0, bend_modulus=0.01, pressure_at="REST", drawn_shape="INFLATED"
     )
+    flat = box(4)[0] * (1.0, 1.0, 0.05) + (2.0, 0.0, 0.0)
+    inflated.add_membrane("pillow", flat, box(4)[1], gauge_pressure=20.0, bend_modulus=0.01, pressure_at="REST")
     if make.keywords["solver"] == "EXPLICIT":
         _fall(make, inflated)
     else:
