@@ -19,9 +19,7 @@ WorldMaker = functools.partial[World]
 
 
 def _skins(make: WorldMaker) -> None:
-    """Two boxes of skin on a moving floor; they overlap if that needs no other kernels. First inflated ones, of which one
-    unfolds.
-    """
+    """Two boxes of skin on a moving floor, which overlap if that needs no other kernels; inflated ones."""
     positions, triangles = box(8)
     inflated = ModelBuilder()
     inflated.add_membrane(

@@ -23,7 +23,6 @@ from .frame_input import FrameInput
 from .frame_reading import points_of, read_gas, read_goals, read_motion, shaped
 from .impulses.pulls import Handle, handle_at
 from .impulses.ticks import Impulses, next_tick
-from .inflation.start_loads import StartLoads
 from .inside_out import inside_out_text
 from .model import Model
 from .options import DEFAULTS, MethodOptions
@@ -96,7 +95,6 @@ class World:
         self._segments = Segments(model, make, step_time, holds_gravity=self._supply.holds_gravity)
         self._gas_rules = gas_rules(model, options)
         self._impulses = Impulses(model, 1.0 / self.frame_rate)
-        self._start_loads = StartLoads(model, none=self._supply.holds_gravity or solver == "XPBD")
         self._plastic = plastic_ticks(model)
         self._flow = GasFlow(model, self._plastic)
         self._state = self._start()
@@ -266,8 +264,7 @@ class World:
         while substep < self.steps_per_frame:
             begin = substep
             left = self.steps_per_frame - begin
-            fades = self._start_loads.acts(self._time(begin))
-            if impulses is not None or held is not None or self._plastic is not None or flows or fades:
+            if impulses is not None or held is not None or self._plastic is not None or flows:
                 left = next_tick(left, substep_time)
             substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
             gas = gas_start + substep / self.steps_per_frame * (gas_end - gas_start)
@@ -279,15 +276,10 @@ class World:
             load = None
             if impulses is not None:
                 load = impulses.before(state, begin / self.steps_per_frame, gravity, tick)
-            if fades:
-                own = self._start_loads.before(state, self._time(begin), tick, mass, fixed)
-                load = own if load is None else load + own
             if held is not None:
                 held.before(state, begin / self.steps_per_frame, gravity, tick)
             try:
                 self._solver.step(state, state, motion, begin / self.steps_per_frame, gas, substep - begin, load)
-                if fades:
-                    self._start_loads.after(state, tick, mass, fixed)
                 if impulses is not None:
                     impulses.after(state, substep / self.steps_per_frame, gravity, tick)
                 self._check(state)

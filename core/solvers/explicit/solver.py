@@ -63,6 +63,7 @@ from .skins import Skins, skins_of, spring_order, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .soft_hinges import SoftHinges
 from .stability import DASHPOT_RATIO, EDGE_SHARE, Plan, plan_steps, plan_with
+from .start_loads import begin_run, start_loads_of
 from .steps import Scene, advance
 from .unsupported import crossing_triangles, inverted, self_colliding, unsupported
 
@@ -113,6 +114,7 @@ class ExplicitSolver:
             skins=skins_of(model, self._numbering, self._soft.mask),
             glue=glue_of(model, self._numbering, inverse),
             losses=losses_of(model, masses[order], model.pinned[order]),
+            start_loads=start_loads_of(model, self._numbering, masses, none=options.ramp_time > 0.0),
         )
         self._inverse_mass = inverse
         self._is_ball = self._scene.contact.bodies.is_ball.copy()
@@ -337,6 +339,7 @@ class ExplicitSolver:
         start_lengths(self._x, self._v, h, scene.skins.springs)
         state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         self._soft.set_pace(scene.skins, self._limit.hinge_rows, h, damping)
+        begin_run(scene.start_loads, self._rows[0], scene.skins.load, (before.frame + share) * motion.frame_time, h)
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
         if ticks is None:
@@ -403,7 +406,7 @@ class ExplicitSolver:
     def _take_load(self, load: FloatArray | None) -> None:
         """Set the load of the steps that follow [N]; None: none."""
         skins, n = self._scene.skins, self.model.vertex_count
-        if load is not None and not len(skins.load):
+        if (load is not None or len(self._scene.start_loads.first)) and not len(skins.load):
             skins = skins._replace(load=np.zeros(4 * n))
             self._scene = self._scene._replace(skins=skins)
         if len(skins.load):

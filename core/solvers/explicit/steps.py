@@ -45,6 +45,7 @@ from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
 from .soft_hinges import set_due
 from .standstill import hold_stopped
+from .start_loads import StartLoads, aim
 
 #: Further sweeps over the contacts: at most, and the change of an impulse that ends them, as a share.
 MOST_SWEEPS, LEAST_CHANGE = 10, 1e-2
@@ -57,6 +58,7 @@ class Scene(NamedTuple):
     skins: Skins
     glue: Glue
     losses: Dissipation
+    start_loads: StartLoads
 
 
 @lean_kernel
@@ -186,6 +188,8 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
     while state[STEP] < state[TICK_END]:
         here, there, rows = (x, y, y_rows) if state[STEP] % 2 == 0 else (y, x, x_rows)
         set_due(scene.skins.bending, state, steps)
+        if state[RESUMES] == 0:
+            aim(scene.start_loads, scene.skins.load, here, velocity, h, state, steps)
         if not take_step(
             contact, scene.skins, scene.glue, scene.losses, here, there, velocity, velocity_rows, h, damping, gravity
         ):
