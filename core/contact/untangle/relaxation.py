@@ -198,11 +198,10 @@ class Relaxation:
 def _spread(move: FloatArray, known: BoolArray, edges: IntArray) -> FloatArray:
     """Average moves [m] over neighbours, SPREAD_RINGS times; those of `known` points by half."""
     given = 0.5 * known[:, None] * move
-    neighbours = np.maximum(np.bincount(edges.ravel(), minlength=len(move)), 1)[:, None]
+    ends, others = edges.ravel("F"), edges[:, ::-1].ravel("F")
+    neighbours = np.maximum(np.bincount(ends, minlength=len(move)), 1)[:, None]
     for _ in range(SPREAD_RINGS):
-        mean = np.zeros_like(move)
-        np.add.at(mean, edges[:, 0], move[edges[:, 1]])
-        np.add.at(mean, edges[:, 1], move[edges[:, 0]])
-        mean /= neighbours
+        sums = [np.bincount(ends, move[others, axis], len(move)) for axis in range(3)]
+        mean = np.stack(sums, axis=1) / neighbours
         move = np.where(known[:, None], given + 0.5 * mean, mean)
     return move

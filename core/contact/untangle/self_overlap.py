@@ -36,10 +36,9 @@ def self_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tup
     first, last = model.body_point_start[body : body + 2].tolist()
     triangles = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
     points = np.unique(triangles)
-    normal = np.zeros((last - first, 3))
     area = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
-    for corner in range(3):
-        np.add.at(normal, triangles[:, corner] - first, area)
+    corners, areas = triangles.ravel("F") - first, np.tile(area, (3, 1))
+    normal = np.stack([np.bincount(corners, areas[:, axis], last - first) for axis in range(3)], axis=1)
     normal = normal[points - first]
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
     turns = np.zeros(len(points), np.int32)

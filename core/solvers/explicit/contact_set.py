@@ -78,10 +78,19 @@ class ContactSet(NamedTuple):
     scratch: FloatArray  # flat: a row per point
 
 
+def reference_shape(model: Model) -> FloatArray:
+    """Where all points are in a shape that bodies stay near to [m]: as drawn, or in equilibrium with their gas."""
+    shape = model.rest_positions.copy()
+    for body, filling in enumerate(model.fillings):
+        if filling is not None:
+            shape[model.body_point_start[body] : model.body_point_start[body + 1]] = filling.rest.positions
+    return shape
+
+
 def contact_set(model: Model, numbering: Numbering, patches: Patches, inverse_mass: FloatArray) -> ContactSet:
     """The contact set of a model, empty; `inverse_mass` in its order [1/kg], 0 for what impulses do not move."""
     bodies = bodies_of(model, numbering)
-    shape = shape_of(patches, model.rest_positions[numbering.point], bodies.own_thickness)
+    shape = shape_of(patches, reference_shape(model)[numbering.point], bodies.own_thickness)
     found = ContactSet(
         bodies=bodies,
         points=points_of(model, inverse_mass, numbering),
