@@ -105,3 +105,17 @@ class FrameNotes:
     findings: list[Finding] = field(default_factory=list)
     #: Sum of |m dv| by which the motion limit cut the motion of each body [N s], shape (body_count,); None without it.
     momentum_cut: FloatArray | None = None
+
+
+class FrameCounts:
+    """What is counted of a frame."""
+
+    def __init__(self, rejected: int = 0) -> None:
+        """`rejected`: steps that the guarantee had rejected before."""
+        self.rejected = rejected
+        self.steps, self.step_time = 0, 0.0  # so far; length of the last ones [s]
+        self.findings: dict[tuple[Reason, tuple[int, ...]], int] = {}
+
+    def add(self, reason: Reason, count: int, bodies: tuple[int, ...]) -> None:
+        """Count a reason."""
+        self.findings[reason, bodies] = self.findings.get((reason, bodies), 0) + count

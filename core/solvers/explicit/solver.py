@@ -14,21 +14,20 @@ import numpy as np
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.flat.plane import hold_in_plane
 from ...bodies.rigid.convex import ConvexShapes, convex_shapes
-from ...contact.untangle.crossings import Crossings
 from ...divergence import check_sizes, membrane_sizes
 from ...energy.energies import ModelElements
 from ...errors import ParameterError
 from ...jit import Repeated
 from ...model import Model
 from ...options import DEFAULTS, MethodOptions
-from ...state import STAYS, PairSpeeds, State
+from ...state import PairSpeeds, State
 from ...team import helped
 from ...threads import threads_in_use
 from ...tiny import TINY
 from ..counts import Counts
 from ..kinematics import Motion
 from ..loads import add_late_turn, lifts
-from ..notes import Finding, FrameNotes, LeastShare, PairContacts, Reason
+from ..notes import Finding, FrameCounts, FrameNotes, LeastShare, PairContacts, Reason
 from .arrays import (  # fmt: skip
     AGE,
     CARRIED_COUNT,
@@ -55,6 +54,7 @@ from .exchange import fall_free, note_touching, read_points, write_points
 from .failures import KEPT_APART, NO_ROOM, STOPPED
 from .glue import glue_of
 from .layout import lay_out
+from .left_out import leave_out, list_crossing
 from .limits import StepLimit, check_plan, check_speed
 from .revision import has_same_stiffness, revised_plan
 from .rigid_flight import note_calm
@@ -65,7 +65,7 @@ from .soft_hinges import SoftHinges
 from .stability import DASHPOT_RATIO, EDGE_SHARE, Plan, plan_steps, plan_with
 from .start_loads import begin_run, start_loads_of
 from .steps import Scene, advance
-from .unsupported import crossing_triangles, inverted, self_colliding, unsupported
+from .unsupported import unsupported
 
 #: Least blocks of soft bodies per thread: fewer are finished before another thread sees them.
 BLOCKS_EACH = 4
@@ -244,47 +244,8 @@ class ExplicitSolver:
         return int(low), int(high)
 
     def untangle(self, state: State) -> int:
-        """Write the points behind a surface, and bodies inside out, into the state; returns how many cross."""
-        own = self_colliding(self.model)
-        found = crossing_triangles(self.model, state.positions, own)
-        state.wrong_side = np.zeros((0, 3), np.int32)
-        if len(found) or len(inverted(self.model, state.positions, own)):
-            crossings = Crossings(self.model)
-            crossings.find(state.positions)
-            state.wrong_side = crossings.listed()
-        return len(found)
-
-    def _leave_out(self, state: State) -> None:
-        """Exclude from the contact set pairs that ignore each other, and what stays crossed."""
-        model, bodies, rows = self.model, self._scene.contact.bodies, state.wrong_side
-        owner, body = model.point_body[rows[:, 0]], rows[:, 1]
-        others = owner != body
-        bodies.crosses[:] = self._untouching
-        bodies.crosses[owner[others], body[others]] = bodies.crosses[body[others], owner[others]] = True
-        bodies.tangled[:], bodies.is_ball[:] = False, self._is_ball
-        tangled = ~others & (rows[:, 2] == STAYS)
-        bodies.tangled[self._numbering.place[rows[tangled, 0]]] = True
-        bodies.is_ball[body[tangled]] = False
-        self._suspend(body[rows[:, 2] == 0], state.positions)
-        left_out = bool(bodies.tangled.any()) or len(model.attachments.points) > 0
-        if left_out != bodies.any_left_out:
-            contact = self._scene.contact._replace(bodies=bodies._replace(any_left_out=left_out))
-            self._scene = self._scene._replace(contact=contact)
-
-    def _suspend(self, waiting: IntArray, x: FloatArray) -> None:
-        """Exclude self-contact of the `waiting` bodies where they are inside out, else of their triangles that cross.
-
-        Others of them are only near to themselves at x [m], which contacts without a gap answer.
-        """
-        if not len(waiting):
-            return
-        model, bodies = self.model, self._scene.contact.bodies
-        turned = inverted(model, x, waiting)
-        bodies.crosses[turned, turned] = True
-        corners = model.surfaces.triangles[crossing_triangles(model, x, waiting)].ravel()
-        corners = corners[np.isin(model.point_body[corners], np.setdiff1d(waiting, turned))]
-        bodies.tangled[self._numbering.place[corners]] = True
-        bodies.is_ball[model.point_body[corners]] = False
+        """See `left_out.list_crossing`."""
+        return list_crossing(self.model, state)
 
     def start_frame(self, state: State) -> None:
         """Drop everything that is not in the state, so that a continued run has the same bits."""
@@ -299,7 +260,11 @@ class ExplicitSolver:
         if self._rejected() != self._frame.rejected:
             run.failures[:], run.least_share[:], run.gap_left[:], run.cut[:] = 0, 1.0, np.inf, 0.0
         self._frame = FrameCounts(self._rejected())
-        self._leave_out(state)
+        contact = self._scene.contact
+        left_out = leave_out(self.model, self._numbering, contact.bodies, self._untouching, self._is_ball, state)
+        if left_out != contact.bodies.any_left_out:
+            contact = contact._replace(bodies=contact.bodies._replace(any_left_out=left_out))
+            self._scene = self._scene._replace(contact=contact)
         self._scene.contact.bodies.watched[:] = False
         if self._ticks is not None:
             self._ticks.start_frame(state)
@@ -509,17 +474,3 @@ class ExplicitSolver:
 def ticks_in(time: float) -> int:
     """Number of ticks of rigid bodies in a run of steps [s]."""
     return max(1, round(time / TICK_TIME))
-
-
-class FrameCounts:
-    """What is counted of a frame."""
-
-    def __init__(self, rejected: int = 0) -> None:
-        """`rejected`: steps that the guarantee had rejected before."""
-        self.rejected = rejected
-        self.steps, self.step_time = 0, 0.0  # so far; length of the last ones [s]
-        self.findings: dict[tuple[Reason, tuple[int, ...]], int] = {}
-
-    def add(self, reason: Reason, count: int, bodies: tuple[int, ...]) -> None:
-        """Count a reason."""
-        self.findings[reason, bodies] = self.findings.get((reason, bodies), 0) + count

@@ -18,8 +18,9 @@ from ..explicit.dissipation import LOSS_TIME, losses_of
 from ..explicit.glue import glue_of
 from ..explicit.layout import lay_out
 from ..explicit.skins import Planes
-from ..explicit.solver import ExplicitSolver, FrameCounts
+from ..explicit.solver import ExplicitSolver
 from ..kinematics import Motion
+from ..notes import FrameCounts
 from .contact_phase import ContactPhase, contact_phase_of
 from .contacts import impulses_of
 

@@ -1,0 +1,58 @@
+"""What the contact set leaves out: bodies that ignore each other, and what starts crossed, until it has separated."""
+
+import numpy as np
+
+from ...array_types import BoolArray, FloatArray, IntArray
+from ...contact.untangle.crossings import Crossings
+from ...model import Model
+from ...state import STAYS, State
+from .arrays import Bodies
+from .layout import Numbering
+from .unsupported import crossing_triangles, inverted, self_colliding
+
+
+def list_crossing(model: Model, state: State) -> int:
+    """Write the points behind a surface, and bodies inside out, into the state; returns how many triangles cross."""
+    own = self_colliding(model)
+    found = crossing_triangles(model, state.positions, own)
+    state.wrong_side = np.zeros((0, 3), np.int32)
+    if len(found) or len(inverted(model, state.positions, own)):
+        crossings = Crossings(model)
+        crossings.find(state.positions)
+        state.wrong_side = crossings.listed()
+    return len(found)
+
+
+def leave_out(
+    model: Model, numbering: Numbering, bodies: Bodies, untouching: BoolArray, is_ball: BoolArray, state: State
+) -> bool:
+    """Mark in `bodies` what has no contact; returns whether any pair of a primitive and a body is excluded.
+
+    `untouching`: pairs of bodies that ignore each other; `is_ball`: see `Bodies`, as the model has it.
+    """
+    rows = state.wrong_side
+    owner, body = model.point_body[rows[:, 0]], rows[:, 1]
+    others = owner != body
+    bodies.crosses[:] = untouching
+    bodies.crosses[owner[others], body[others]] = bodies.crosses[body[others], owner[others]] = True
+    bodies.tangled[:], bodies.is_ball[:] = False, is_ball
+    tangled = ~others & (rows[:, 2] == STAYS)
+    bodies.tangled[numbering.place[rows[tangled, 0]]] = True
+    bodies.is_ball[body[tangled]] = False
+    _suspend(model, numbering, bodies, body[rows[:, 2] == 0], state.positions)
+    return bool(bodies.tangled.any()) or len(model.attachments.points) > 0
+
+
+def _suspend(model: Model, numbering: Numbering, bodies: Bodies, waiting: IntArray, x: FloatArray) -> None:
+    """Exclude self-contact of the `waiting` bodies where they are inside out, else of their triangles that cross.
+
+    Others of them are only near to themselves at x [m], which contacts without a gap answer.
+    """
+    if not len(waiting):
+        return
+    turned = inverted(model, x, waiting)
+    bodies.crosses[turned, turned] = True
+    corners = model.surfaces.triangles[crossing_triangles(model, x, waiting)].ravel()
+    corners = corners[np.isin(model.point_body[corners], np.setdiff1d(waiting, turned))]
+    bodies.tangled[numbering.place[corners]] = True
+    bodies.is_ball[model.point_body[corners]] = False
