@@ -211,6 +211,10 @@ class Gas(Protocol):
         """Largest displacement of a point from its rest position to the equilibrium [m]."""
 
     @property
+    def rest_positions(self) -> FloatArray:
+        """Its points in equilibrium at the pressure of the start [m], shape (vertex_count, 3)."""
+
+    @property
     def unrest(self) -> FloatArray:
         """Forces on its vertices as drawn, with the pressure that it starts with [N], shape (vertex_count, 3)."""
 

@@ -101,7 +101,7 @@ def start_positions(
     start = positions.copy()
     for body, (given, filling) in enumerate(zip(membranes, fillings, strict=False)):
         if filling is not None and given.starts_at_rest:
-            start[first[body] : first[body + 1]] = filling.rest.positions
+            start[first[body] : first[body + 1]] = filling.rest_positions
     return start
 
 

@@ -62,6 +62,11 @@ class Filling:
         self._largest: dict[bool, float] = {}  # pressure that helps [Pa], at the start and later
 
     @property
+    def rest_positions(self) -> FloatArray:
+        """Its points in equilibrium at the pressure of the start [m], shape (vertex_count, 3)."""
+        return self.rest.positions
+
+    @property
     def growth(self) -> float:
         """Volume in equilibrium over the drawn volume, minus 1."""
         return self.rest.volume / self._drawn_volume - 1.0

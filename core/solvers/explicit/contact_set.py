@@ -83,7 +83,7 @@ def reference_shape(model: Model) -> FloatArray:
     shape = model.rest_positions.copy()
     for body, filling in enumerate(model.fillings):
         if filling is not None:
-            shape[model.body_point_start[body] : model.body_point_start[body + 1]] = filling.rest.positions
+            shape[model.body_point_start[body] : model.body_point_start[body + 1]] = filling.rest_positions
     return shape
 
 
