@@ -7,6 +7,7 @@ import numpy as np
 
 from .array_types import FloatArray, IntArray
 from .builder import ModelBuilder
+from .contact.beside import beside
 from .errors import SoftPressureError
 from .frame_input import FrameInput
 from .simulation_mesh.bound import bound_mesh
@@ -164,6 +165,9 @@ def _jelly(make: WorldMaker) -> None:
 def _query(world: World) -> None:
     """Call all that is read of a frame."""
     world.diagnostics()
+    for membrane in range(world.model.membrane_count):
+        places = world.positions(membrane)
+        beside(world.model, membrane, world.save().positions, places + 0.01, places)
     for rigid in range(world.model.rigid_count):
         world.rigid_velocity(rigid)
 

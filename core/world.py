@@ -13,6 +13,7 @@ from .bodies.flat.plane import loop_points
 from .bodies.lattice.follow import followed
 from .bodies.rigid.motion import set_matrix
 from .checks import vector
+from .contact.beside import Feet, beside, feet_of
 from .contact.crossings import crossings_by_bodies
 from .diagnostics import Diagnostics, Measured, Measurements
 from .divergence import UNBOUNDED, check_divergence, membrane_sizes
@@ -104,6 +105,7 @@ class World:
         self._moved = self._state.wrong_side  # rows of points that were moved before it, as they crossed
         self._rest_size, self._torn = membrane_sizes(model, model.rest_positions), self._state.keyed.torn
         self._measurements = Measurements(model)
+        self._feet: dict[int, Feet] = {}  # of the callers' vertices of lattices
         self.check_crossings = check_crossings
         self._crossings: dict[tuple[int, int], int] = {}  # of the last frame, where that is checked
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
@@ -139,8 +141,18 @@ class World:
         self._state, self._before = state, None
 
     def positions(self, membrane: int) -> FloatArray:
-        """Positions [m] of a membrane, world frame, in the caller's vertex order, shape (vertex_count, 3)."""
-        return followed(self.model, membrane, points_of(self.model, membrane), self._state.positions)
+        """Positions [m] of a membrane, world frame, in the caller's vertex order, shape (vertex_count, 3).
+
+        The vertices that follow a lattice lie on it where it touches other bodies (`contact/beside.py`).
+        """
+        points, x = points_of(self.model, membrane), self._state.positions
+        drawn = followed(self.model, membrane, points, x)
+        if not self.model.is_lattice(membrane):
+            return drawn
+        if membrane not in self._feet:
+            rest = followed(self.model, membrane, points, self.model.rest_positions)
+            self._feet[membrane] = feet_of(self.model, membrane, rest)
+        return beside(self._segments.model, membrane, x, drawn, self._feet[membrane].at(x))
 
     def velocities(self, membrane: int) -> FloatArray:
         """Velocities [m/s] of a membrane in the caller's vertex order, shape (vertex_count, 3)."""

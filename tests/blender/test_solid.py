@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+import shapes
 from bpy_panels import body_rows
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, rest, shown, this_session  # noqa: F401
 from softpressure_ext.softpressure.reports import status
@@ -56,6 +57,27 @@ def test_a_cube_of_eight_vertices_falls_rests_and_is_baked(kind: str) -> None:
     for number in (1, 12, 30):
         frame(number)
     np.testing.assert_allclose(shown(cube), simulated, atol=2e-7)  # float32 at 1 m
+
+
+@pytest.mark.parametrize("kind", ["TRUSS", "SOLID"])
+def test_what_is_drawn_lies_on_the_floor(kind: str) -> None:
+    """A flat disc, upright, and a beast whose legs are thinner than its cells: their lattices stand off the drawing."""
+    bpy.context.scene.frame_end = 40
+    add_floor()
+    if kind == "TRUSS":
+        bpy.ops.mesh.primitive_circle_add(
+            radius=0.5, fill_type="NGON", location=(0, 0, 0.52), rotation=(np.pi / 2, 0, 0)
+        )
+        obj = bpy.context.object
+    else:
+        x, triangles = shapes.beast()
+        obj = add_mesh("Beast", (x - (0, 0, x[:, 2].min() - 0.02)).tolist(), triangles.tolist())
+    obj.softpressure.body_type, obj.softpressure.bounciness = kind, 0.0
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    for number in (30, 40):
+        frame(number)
+        assert 0.0 < shown(obj)[:, 2].min() < 3e-3
 
 
 @pytest.mark.usefixtures("falling")

@@ -1,8 +1,9 @@
-"""Lattice of a solid: cells that fill a closed mesh, snapped to its surface, split into tetrahedra.
+"""Lattice of a solid: cells that fill a closed mesh, fitted to its surface, split into tetrahedra.
 
 The grid is laid into the box around the mesh, so that a box is filled exactly. Cells are kept whose centre is inside
-the mesh; where two of them meet in an edge alone a third one joins them, and small loose pieces are dropped. The outer
-vertices are moved to the nearest points of the mesh's surface, as far as every tetrahedron keeps the share
+the mesh, and those of parts that are too thin for that; where two of them meet in an edge alone a third one joins them,
+and small loose pieces are dropped. The outer vertices are moved to the nearest points of the mesh's surface, then so
+that it stands as far out of the lattice's as in (`fitting.py`), as far as every tetrahedron keeps the share
 `LEAST_VOLUME` of its volume, and the inner ones make room. Each cell is cut into six tetrahedra around the diagonal
 from its lowest to its highest corner (Kuhn 1960): the same in every cell, so the faces of neighbours agree.
 """
@@ -13,17 +14,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray, IntArray
-from ...contact.narrow_phase.closest_points import closest_on_triangle
 from ...errors import MeshError, ParameterError
 from ...jit import kernel
+from ...simulation_mesh.nearest import nearest_triangles
 from ...topology import grouped, space_filling_order
+from .fitting import SPACING, cover, fit, surface_samples
 
 #: Most cells of one solid.
 CELL_LIMIT = 200_000
 #: Share of its volume that a tetrahedron keeps when the surface is snapped.
 LEAST_VOLUME = 0.1
-#: Sweeps over the vertices, and halvings of a move that would take more.
-SWEEPS = 12
+#: Sweeps over the vertices when they are snapped and in a round of the fit; halvings of a move that would take more.
+SWEEPS, FIT_SWEEPS = 12, 3
 HALVINGS = 5
 #: Pieces with less than this share of the largest one's cells are dropped.
 CRUMB_SHARE = 0.1
@@ -85,6 +87,9 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     inside = np.zeros(count, np.int32)
     wind_columns(positions, triangles, low, size, np.array(RAY_OFFSET), inside)
     kept = inside > 0
+    samples = surface_samples(positions, triangles, SPACING * float(size.min()))
+    if kept.any():
+        cover(kept, (samples[0] - low) / size)
     join_at_edges(kept)
     drop_small_pieces(kept)
     cell_count = int(kept.sum())
@@ -106,7 +111,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     corners = rank[corners.reshape(-1, 8)]
     tetrahedra = corners[:, CELL_TETRAHEDRA].reshape(-1, 4)
     outer = outer_faces(tetrahedra)
-    _snap(points, np.unique(outer), tetrahedra, positions, triangles, float(size.min()))
+    _snap(points, outer, tetrahedra, positions, triangles, samples)
     if not tetrahedron_volumes(points, tetrahedra).min() > 0.0:
         raise MeshError(f"{name}: too flat for cells of {cell_size:g} m. Give a smaller cell size.")
     return Cells(points, corners, tetrahedra, outer, place, low, size)
@@ -208,16 +213,26 @@ def tetrahedron_volumes(x: FloatArray, tetrahedra: IntArray) -> FloatArray:
 
 
 def _snap(
-    points: FloatArray, outer: IntArray, tetrahedra: IntArray, positions: FloatArray, triangles: IntArray, cell: float
-) -> None:
-    """Move the outer vertices towards the nearest points of the mesh and let the others make room, in place."""
-    target = np.full(points.shape, np.nan)  # inner vertices have none
-    nearest = np.empty((len(outer), 3))
-    nearest_points(points[outer], positions, triangles, nearest, np.empty(len(outer), np.int32))
-    target[outer] = nearest
+    points: FloatArray, outer: IntArray, tetrahedra: IntArray, positions: FloatArray, triangles: IntArray,
+    samples: tuple[FloatArray, FloatArray, FloatArray],
+) -> None:  # fmt: skip
+    """Move the outer vertices to the surface of the mesh, then fit theirs to it; others make room. In place."""
+    target, vertices = np.full(points.shape, np.nan), np.unique(outer)  # inner vertices have none
+    cell = float(np.cbrt(6.0 * tetrahedron_volumes(points, tetrahedra).min()))
+    face, weights = nearest_triangles(points[vertices], np.zeros((len(vertices), 3)), positions, triangles, cell)
+    target[vertices] = np.einsum("ik,ikx->ix", weights, positions[triangles[face]])
     start, entry = grouped(tetrahedra.ravel(), len(points))
-    least = LEAST_VOLUME * tetrahedron_volumes(points, tetrahedra).min()
+    least = LEAST_VOLUME * cell**3 / 6.0
+
+    def move(target: FloatArray) -> None:
+        snap_vertices(points, target, tetrahedra, start, entry, least, FIT_SWEEPS, 1e-6 * cell)
+
+    def nearest(x: FloatArray) -> tuple[IntArray, FloatArray]:
+        face, weights = nearest_triangles(samples[0], samples[1], x, outer, cell)
+        return outer[face], weights
+
     snap_vertices(points, target, tetrahedra, start, entry, least, SWEEPS, 1e-6 * cell)
+    fit(points, samples[0], samples[2], cell, nearest, move)
 
 
 @kernel
@@ -263,35 +278,6 @@ def smallest_volume(x, tetrahedra, entry, first, last):
         volume = (volume + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6.0
         smallest = min(smallest, volume)
     return smallest
-
-
-@kernel
-def nearest_points(points, positions, triangles, nearest, triangle):
-    """Nearest point [m] of a surface to each point, shape (point_count, 3), and its triangle.
-
-    Triangles are left out whose corner is farther than the nearest point known and their own size together.
-    """
-    reach = np.empty(triangles.shape[0])
-    for t in range(triangles.shape[0]):
-        a, b, c = positions[triangles[t, 0]], positions[triangles[t, 1]], positions[triangles[t, 2]]
-        ab = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2
-        ac = (a[0] - c[0]) ** 2 + (a[1] - c[1]) ** 2 + (a[2] - c[2]) ** 2
-        reach[t] = np.sqrt(max(ab, ac))
-    for i in range(points.shape[0]):
-        px, py, pz = points[i, 0], points[i, 1], points[i, 2]
-        best = np.inf
-        for t in range(triangles.shape[0]):
-            a, b, c = positions[triangles[t, 0]], positions[triangles[t, 1]], positions[triangles[t, 2]]
-            limit = np.sqrt(best) + reach[t]
-            if (a[0] - px) ** 2 + (a[1] - py) ** 2 + (a[2] - pz) ** 2 > limit * limit:
-                continue
-            _, _, _, dx, dy, dz, d, _ = closest_on_triangle(
-                px, py, pz, a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
-            )
-            if d < best:
-                best = d
-                nearest[i, 0], nearest[i, 1], nearest[i, 2] = px - dx, py - dy, pz - dz
-                triangle[i] = t
 
 
 @kernel

@@ -11,7 +11,8 @@ import numpy as np
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
 from ...model import Model
-from .cells import Cells, nearest_points
+from ...simulation_mesh.nearest import nearest_triangles
+from .cells import Cells
 
 #: Share of the weight of pinned corners at a point of the surface from which on a vertex of the lattice there is held.
 PINNED_SHARE = 0.99
@@ -49,10 +50,10 @@ def holds(cells: Cells, positions: FloatArray, triangles: IntArray, pinned: Bool
         return Holds(held, np.empty((0, 3), np.int32), np.empty((0, 3)))
     rank = np.cumsum(pinned) - 1
     outer = np.unique(cells.triangles)
-    near, triangle = np.empty((len(outer), 3)), np.empty(len(outer), np.int32)
-    nearest_points(cells.positions[outer], positions, triangles, near, triangle)
+    x, length = cells.positions[outer], float(cells.size.max())
+    triangle, weights = nearest_triangles(x, np.zeros_like(x), positions, triangles, length)
     corners = triangles[triangle]
-    shares = _barycentric(near, positions[corners]) * pinned[corners]
+    shares = weights * pinned[corners]
     total = shares.sum(axis=1)
     chosen = total >= PINNED_SHARE
     vertices, weights = np.zeros((len(held), 3), np.int32), np.zeros((len(held), 3))
@@ -91,17 +92,6 @@ def held_points(model: Model, membrane: int, positions: FloatArray) -> FloatArra
         "ij,ijk->ik", followers.hold_weights[own], moves[followers.hold_vertices[own]]
     )
     return held
-
-
-def _barycentric(p: FloatArray, corners: FloatArray) -> FloatArray:
-    """Weights of the three corners at points in their planes, shape (n, 3)."""
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    area2 = np.einsum("ij,ij->i", normal, normal)
-    shares = np.empty((len(p), 3))
-    for corner in range(3):
-        a, b = corners[:, (corner + 1) % 3], corners[:, (corner + 2) % 3]
-        shares[:, corner] = np.einsum("ij,ij->i", np.cross(a - p, b - p), normal) / area2
-    return np.clip(shares, 0.0, 1.0)
 
 
 @kernel

@@ -1,0 +1,112 @@
+"""Drawn vertices beside other bodies: what is drawn and what touches agree there."""
+
+import numpy as np
+import pytest
+import shapes
+from scipy.spatial import cKDTree
+from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.contact.beside import beside, set_gaps
+from softpressure_ext.core.simulation_mesh.rays import grid_of
+
+KEPT = 0.002  # thickness of soft bodies [m]
+
+
+def scene(*meshes, cells=4, ignores=None):
+    """Jellies above a floor; `ignores`: which bodies ignore each other."""
+    builder = ModelBuilder()
+    for number, (x, triangles) in enumerate(meshes):
+        size = float(np.ptp(x, axis=0).min()) / cells
+        builder.add_solid(
+            f"{number}", x, triangles, cell_size=size, thickness=KEPT, modulus=2e4, damping=5.0, bounciness=0.0
+        )
+    builder.add_collider("floor", *shapes.grid(10.0))
+    return World(builder.build(ignores=ignores), frame_rate=24.0)
+
+
+def pressed(world, drawn, feet):
+    return beside(world.model, 0, world.save().positions, drawn, feet)
+
+
+def on_floor(mesh, height=0.02):
+    x, triangles = mesh
+    return x + (0.0, 0.0, height - x[:, 2].min()), triangles
+
+
+def bulging_box():
+    """A box of 1 x 1 x 0.2 m whose corners stand out of the cells, as its sides are bent between them."""
+    x, triangles = shapes.box(1.0, 24)
+    return x * (1.0, 1.0, 0.2) + np.array([0.0, 0.0, 0.02]) * np.cos(3.0 * np.pi * x[:, :1]), triangles
+
+
+@pytest.mark.parametrize("mesh", [shapes.beast(), bulging_box()], ids=["beast", "box"])
+def test_a_jelly_is_drawn_where_it_touches(mesh):
+    world = scene(on_floor(mesh))
+    for _ in range(48):
+        world.advance_frame()
+    lowest = world.save().positions[: world.model.vertex_count, 2].min()
+    assert lowest == pytest.approx(KEPT, abs=5e-4)
+    assert world.positions(0)[:, 2].min() == pytest.approx(lowest, abs=3e-3)
+
+
+def test_what_is_drawn_goes_through_nothing():
+    """Whatever stands off, up to the sixth of a metre, a floor is not reached; far from it nothing is changed."""
+    x, triangles = on_floor(shapes.icosphere(3, 1.0), 0.01)
+    world = scene((x, triangles))
+    feet = np.random.default_rng(3).uniform(x.min(axis=0), x.max(axis=0), (5000, 3))
+    drawn = feet + np.random.default_rng(4).uniform(-0.1, 0.1, feet.shape)
+    found = pressed(world, drawn, feet)
+    away = np.linalg.norm(drawn - feet, axis=1)
+    is_far = feet[:, 2] > 2.0 * away + KEPT
+    np.testing.assert_allclose(found[is_far], drawn[is_far], atol=1e-15)
+    assert is_far.sum() > 1000 and (drawn[:, 2] < 0.0).sum() > 30
+    assert found[:, 2].min() > 0.0
+    off = np.linalg.norm(found - feet, axis=1)
+    assert (off <= 0.5 * np.maximum(feet[:, 2] - KEPT, 0.0) + 1e-12)[~is_far].all()
+
+
+def test_gaps_are_distances_within_reach():
+    random = np.random.default_rng(1)
+    x, triangles = shapes.icosphere(2)
+    places = random.uniform(-1.3, 1.3, (400, 3))
+    gaps = np.full(400, np.inf)
+    set_gaps(grid_of(x, triangles.astype(np.int64), 0.2), places, 0.2, gaps)
+    corners = x[triangles]
+    weights = random.dirichlet((1.0, 1.0, 1.0), 4000)
+    sampled = np.einsum("sk,tkx->tsx", weights, corners).reshape(-1, 3)
+    near = cKDTree(sampled).query(places)[0]
+    known = np.isfinite(gaps)
+    assert known.sum() > 50 and (near[~known] > 0.2).all()
+    assert (gaps[known] <= near[known] + 1e-12).all() and (near[known] - gaps[known]).max() < 0.01
+
+
+def test_drawn_jellies_in_contact_do_not_cross():
+    """Of two balls, one on the other, no drawn vertex is within the other one."""
+    ball = shapes.icosphere(4, 0.5)
+    low, high = on_floor(ball), on_floor(shapes.icosphere(4, 0.5, (0.02, 0.0, 0.0)), 1.06)
+    world = scene(low, high)
+    worst = -1.0
+    for _ in range(12):
+        world.advance_frame()
+        a, b = world.positions(0), world.positions(1)
+        worst = max(worst, np.max(a[:, 2]) - np.min(b[:, 2]))
+        assert not _inside(a[a[:, 2] > b[:, 2].min() - 0.01], b, ball[1]).any()
+        assert not _inside(b[b[:, 2] < a[:, 2].max() + 0.01], a, ball[1]).any()
+    assert worst > -0.01  # they touched
+
+
+def _inside(points, x, triangles):
+    """Points within a surface, by its solid angle about them."""
+    a, b, c = (x[triangles[:, k]][None] - points[:, None] for k in range(3))
+    la, lb, lc = (np.linalg.norm(v, axis=2) for v in (a, b, c))
+    top = np.einsum("pti,pti->pt", a, np.cross(b, c))
+    dots = [np.einsum("pti,pti->pt", u, v) for u, v in ((a, b), (b, c), (c, a))]
+    angle = 2.0 * np.arctan2(top, la * lb * lc + dots[0] * lc + dots[1] * la + dots[2] * lb)
+    return angle.sum(axis=1) > 2.0 * np.pi
+
+
+def test_bodies_that_are_ignored_press_nothing():
+    ball = on_floor(shapes.icosphere(4, 0.5))
+    world, other = scene(ball, ignores=~np.eye(2, dtype=bool)), scene(ball)
+    drawn = ball[0] - (0.0, 0.0, 0.03)
+    np.testing.assert_array_equal(pressed(world, drawn, ball[0]), drawn)
+    assert pressed(other, drawn, ball[0])[:, 2].min() > 0.0
