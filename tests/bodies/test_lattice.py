@@ -40,14 +40,20 @@ def test_a_box_is_filled_exactly(scale, size):
     assert 0.75 * 0.75 * size <= lattice.size.min() and lattice.size.max() <= 1.5 * size
 
 
-@pytest.mark.parametrize(("size", "error"), [(0.25, 0.01), (0.125, 0.005)])
+@pytest.mark.parametrize(("size", "error"), [(0.25, 0.035), (0.125, 0.015)])
 def test_a_ball_is_filled(size, error):
-    """Its surface stands as far out of the cells as in, so both volumes are the same."""
-    mesh = shapes.icosphere(4)
+    """Outer faces with chords c of up to two cells lose c^2 / 8 r of the radius at most: 3 % of the volume at 0.25.
+
+    A few vertices stay off the surface, where a tetrahedron would be flattened.
+    """
+    mesh = shapes.icosphere(3)
     lattice = cells.fill("ball", *mesh, size)
     check_conforming(lattice)
     volumes = cells.tetrahedron_volumes(lattice.positions, lattice.tetrahedra)
     assert volumes.sum() == pytest.approx(signed_volume(*mesh), rel=error)
+    outer = np.unique(lattice.triangles)
+    off = np.abs(np.linalg.norm(lattice.positions[outer], axis=1) - 1.0)
+    assert np.mean(off < 0.01) > 0.75 and off.max() < 0.5 * size
     assert volumes.min() > 0.05 * np.median(volumes)
 
 

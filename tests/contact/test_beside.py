@@ -38,7 +38,9 @@ def bulging_box():
     return x * (1.0, 1.0, 0.2) + np.array([0.0, 0.0, 0.02]) * np.cos(3.0 * np.pi * x[:, :1]), triangles
 
 
-@pytest.mark.parametrize("mesh", [shapes.beast(), bulging_box()], ids=["beast", "box"])
+@pytest.mark.parametrize(
+    "mesh", [shapes.icosphere(4, 0.5), shapes.beast(), bulging_box()], ids=["ball", "beast", "box"]
+)
 def test_a_jelly_is_drawn_where_it_touches(mesh):
     world = scene(on_floor(mesh))
     for _ in range(48):

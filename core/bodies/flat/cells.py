@@ -3,8 +3,8 @@
 As in `bodies.lattice.cells`, one dimension less: the grid is laid into the box around the outline, so that a rectangle
 along the axes is filled exactly. Cells are kept whose centre is inside, and those of parts too thin for that; where two
 of them meet in a corner alone a third one joins them, and small loose pieces are dropped. The outer vertices are moved
-to the nearest points of the outline and fitted to it, as far as each corner of a cell keeps the share `LEAST_VOLUME` of
-its area, and the inner ones make room.
+to the nearest points of the outline, as far as each corner of a cell keeps the share `LEAST_VOLUME` of its area, and
+the inner ones make room.
 
 Springs: a spring of the constant k along the unit vector d, L long, resists a strain e with k L^2 (d'e d)^2 / 2. A
 sheet in plane stress of the modulus E whose springs are alone (Cauchy's relation, C_1122 = C_1212) has Poisson's ratio
@@ -26,7 +26,6 @@ from ...jit import kernel
 from ...topology import grouped
 from ..lattice.cells import (
     CELL_LIMIT,
-    FIT_SWEEPS,
     HALVINGS,
     LEAST_VOLUME,
     RAY_OFFSET,
@@ -35,7 +34,7 @@ from ..lattice.cells import (
     grid_counts,
     join_at_edges,
 )
-from ..lattice.fitting import SPACING, cover, fit
+from ..lattice.thin_parts import SPACING, cover
 
 #: mu of the springs over Young's modulus.
 MU_SHARE = 3.0 / 8.0
@@ -75,9 +74,8 @@ def fill_flat(name: str, outline: FloatArray, cell_size: float) -> FlatCells:
     size = extent / count
     middle = np.indices(tuple(count)).reshape(2, -1).T + 0.5 + np.array(RAY_OFFSET)
     kept = inside(outline, low + middle * size).reshape((*count, 1))
-    samples, lengths = _outline_samples(outline, SPACING * float(size.min()))
     if kept.any():
-        cover(kept[:, :, 0], (samples - low) / size)
+        cover(kept[:, :, 0], (_outline_samples(outline, SPACING * float(size.min())) - low) / size)
     join_at_edges(kept)
     if kept.any():
         drop_small_pieces(kept)
@@ -95,17 +93,9 @@ def fill_flat(name: str, outline: FloatArray, cell_size: float) -> FlatCells:
     outer = np.unique(sides)
     target[outer] = nearest_on_outline(outline, points[outer])[0]
     start, entry = grouped(corners.ravel(), len(points))
-    least, cell = LEAST_VOLUME * float(size.prod()), float(size.min())
-
-    def move(target: FloatArray) -> None:
-        snap_corners(points, target, corners, start, entry, least, FIT_SWEEPS, 1e-6 * cell)
-
-    def nearest(x: FloatArray) -> tuple[IntArray, FloatArray]:
-        side, share = nearest_on_sides(x[sides[:, 0]], x[sides[:, 1]], samples)[1:]
-        return sides[side], np.stack([1.0 - share, share], axis=1)
-
-    snap_corners(points, target, corners, start, entry, least, SWEEPS, 1e-6 * cell)
-    fit(points, samples, lengths, cell, nearest, move)
+    snap_corners(
+        points, target, corners, start, entry, LEAST_VOLUME * float(size.prod()), SWEEPS, 1e-6 * float(size.min())
+    )
     return FlatCells(points, corners, sides, place, low, size)
 
 
@@ -123,30 +113,24 @@ def inside(outline: FloatArray, p: FloatArray) -> BoolArray:
 
 def nearest_on_outline(outline: FloatArray, p: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
     """Nearest points of an outline to p, the sides they lie on, and how far along these, 0 to 1."""
-    return nearest_on_sides(outline, np.roll(outline, -1, axis=0), p)
-
-
-def nearest_on_sides(start: FloatArray, end: FloatArray, p: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
-    """The same of sides from `start` to `end`, in any order."""
-    d = end - start
+    d = np.roll(outline, -1, axis=0) - outline
     length2 = np.einsum("ij,ij->i", d, d)
     found, side, share = np.empty_like(p), np.empty(len(p), np.int32), np.empty(len(p))
     for i, spot in enumerate(p):
-        t = np.clip(np.einsum("ij,ij->i", spot - start, d) / length2, 0.0, 1.0)
-        near = start + t[:, None] * d
+        t = np.clip(np.einsum("ij,ij->i", spot - outline, d) / length2, 0.0, 1.0)
+        near = outline + t[:, None] * d
         best = int(np.argmin(((near - spot) ** 2).sum(axis=1)))
         found[i], side[i], share[i] = near[best], best, t[best]
     return found, side, share
 
 
-def _outline_samples(outline: FloatArray, spacing: float) -> tuple[FloatArray, FloatArray]:
-    """Points of an outline [m], nearer to each other than `spacing`, and the length that each stands for [m]."""
+def _outline_samples(outline: FloatArray, spacing: float) -> FloatArray:
+    """Points of an outline [m], nearer to each other than `spacing`."""
     d = np.roll(outline, -1, axis=0) - outline
-    lengths = np.linalg.norm(d, axis=1)
-    count = np.maximum(np.ceil(lengths / spacing), 1).astype(int)
+    count = np.maximum(np.ceil(np.linalg.norm(d, axis=1) / spacing), 1).astype(int)
     side = np.repeat(np.arange(len(outline)), count)
     along = (np.arange(len(side)) - np.repeat(np.cumsum(count) - count, count) + 0.5) / count[side]
-    return outline[side] + along[:, None] * d[side], (lengths / count)[side]
+    return outline[side] + along[:, None] * d[side]
 
 
 def _border(corners: IntArray) -> IntArray:

@@ -1,11 +1,11 @@
-"""Lattice of a solid: cells that fill a closed mesh, fitted to its surface, split into tetrahedra.
+"""Lattice of a solid: cells that fill a closed mesh, snapped to its surface, split into tetrahedra.
 
 The grid is laid into the box around the mesh, so that a box is filled exactly. Cells are kept whose centre is inside
 the mesh, and those of parts that are too thin for that; where two of them meet in an edge alone a third one joins them,
-and small loose pieces are dropped. The outer vertices are moved to the nearest points of the mesh's surface, then so
-that it stands as far out of the lattice's as in (`fitting.py`), as far as every tetrahedron keeps the share
-`LEAST_VOLUME` of its volume, and the inner ones make room. Each cell is cut into six tetrahedra around the diagonal
-from its lowest to its highest corner (Kuhn 1960): the same in every cell, so the faces of neighbours agree.
+and small loose pieces are dropped. The outer vertices are moved to the nearest points of the mesh's surface, as far as
+every tetrahedron keeps the share `LEAST_VOLUME` of its volume, and the inner ones make room. Each cell is cut into six
+tetrahedra around the diagonal from its lowest to its highest corner (Kuhn 1960): the same in every cell, so the faces
+of neighbours agree.
 """
 
 from itertools import permutations
@@ -18,14 +18,14 @@ from ...errors import MeshError, ParameterError
 from ...jit import kernel
 from ...simulation_mesh.nearest import nearest_triangles
 from ...topology import grouped, space_filling_order
-from .fitting import SPACING, cover, fit, surface_samples
+from .thin_parts import SPACING, cover, surface_samples
 
 #: Most cells of one solid.
 CELL_LIMIT = 200_000
 #: Share of its volume that a tetrahedron keeps when the surface is snapped.
 LEAST_VOLUME = 0.1
-#: Sweeps over the vertices when they are snapped and in a round of the fit; halvings of a move that would take more.
-SWEEPS, FIT_SWEEPS = 12, 3
+#: Sweeps over the vertices, and halvings of a move that would take more.
+SWEEPS = 12
 HALVINGS = 5
 #: Pieces with less than this share of the largest one's cells are dropped.
 CRUMB_SHARE = 0.1
@@ -87,9 +87,8 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     inside = np.zeros(count, np.int32)
     wind_columns(positions, triangles, low, size, np.array(RAY_OFFSET), inside)
     kept = inside > 0
-    samples = surface_samples(positions, triangles, SPACING * float(size.min()))
     if kept.any():
-        cover(kept, (samples[0] - low) / size)
+        cover(kept, (surface_samples(positions, triangles, SPACING * float(size.min())) - low) / size)
     join_at_edges(kept)
     drop_small_pieces(kept)
     cell_count = int(kept.sum())
@@ -111,7 +110,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     corners = rank[corners.reshape(-1, 8)]
     tetrahedra = corners[:, CELL_TETRAHEDRA].reshape(-1, 4)
     outer = outer_faces(tetrahedra)
-    _snap(points, outer, tetrahedra, positions, triangles, samples)
+    _snap(points, np.unique(outer), tetrahedra, positions, triangles)
     if not tetrahedron_volumes(points, tetrahedra).min() > 0.0:
         raise MeshError(f"{name}: too flat for cells of {cell_size:g} m. Give a smaller cell size.")
     return Cells(points, corners, tetrahedra, outer, place, low, size)
@@ -213,26 +212,16 @@ def tetrahedron_volumes(x: FloatArray, tetrahedra: IntArray) -> FloatArray:
 
 
 def _snap(
-    points: FloatArray, outer: IntArray, tetrahedra: IntArray, positions: FloatArray, triangles: IntArray,
-    samples: tuple[FloatArray, FloatArray, FloatArray],
-) -> None:  # fmt: skip
-    """Move the outer vertices to the surface of the mesh, then fit theirs to it; others make room. In place."""
-    target, vertices = np.full(points.shape, np.nan), np.unique(outer)  # inner vertices have none
+    points: FloatArray, vertices: IntArray, tetrahedra: IntArray, positions: FloatArray, triangles: IntArray
+) -> None:
+    """Move the outer vertices towards the nearest points of the mesh and let the others make room, in place."""
+    target = np.full(points.shape, np.nan)  # inner vertices have none
     cell = float(np.cbrt(6.0 * tetrahedron_volumes(points, tetrahedra).min()))
     face, weights = nearest_triangles(points[vertices], np.zeros((len(vertices), 3)), positions, triangles, cell)
     target[vertices] = np.einsum("ik,ikx->ix", weights, positions[triangles[face]])
     start, entry = grouped(tetrahedra.ravel(), len(points))
     least = LEAST_VOLUME * cell**3 / 6.0
-
-    def move(target: FloatArray) -> None:
-        snap_vertices(points, target, tetrahedra, start, entry, least, FIT_SWEEPS, 1e-6 * cell)
-
-    def nearest(x: FloatArray) -> tuple[IntArray, FloatArray]:
-        face, weights = nearest_triangles(samples[0], samples[1], x, outer, cell)
-        return outer[face], weights
-
     snap_vertices(points, target, tetrahedra, start, entry, least, SWEEPS, 1e-6 * cell)
-    fit(points, samples[0], samples[2], cell, nearest, move)
 
 
 @kernel
