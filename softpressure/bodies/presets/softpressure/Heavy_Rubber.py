@@ -6,7 +6,7 @@ settings = bpy.context.object.softpressure
 
 settings.body_type = "SOLID"
 settings.mass = 30.0
-settings.modulus = 1000000.0
+settings.modulus = 1500000.0
 settings.poisson_ratio = 0.47
 settings.damping = 15.0
 settings.friction = 1.0
