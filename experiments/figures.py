@@ -145,6 +145,8 @@ class Picture:
 
     def render(self, path):
         """Write a PNG of all that was added."""
+        from softpressure_ext.sample_blends.render import set_up
+
         scene, camera = self._scene, self._camera
         scene.camera, data = camera, camera.data
         seen = np.concatenate(self._points) @ self.axes
@@ -152,17 +154,12 @@ class Picture:
         data.ortho_scale = MARGIN * max(size[0], size[1] * PICTURE_WIDTH / PICTURE_HEIGHT)
         height = min(PICTURE_HEIGHT, round(PICTURE_WIDTH * (size[1] / data.ortho_scale + MARGIN - 1.0)))
         render = scene.render
+        set_up(scene)
         render.resolution_x, render.resolution_y, render.resolution_percentage = PICTURE_WIDTH, height, 100
         far = size[2] + data.ortho_scale
         camera.location = self.axes @ (middle + (0.0, 0.0, far))
         data.clip_end = 3.0 * far
-        render.engine = "BLENDER_WORKBENCH"
-        scene.display.render_aa = "16"
-        shading = scene.display.shading
-        shading.light, shading.color_type = "STUDIO", "OBJECT"
-        shading.show_shadows, shading.show_cavity = False, True
-        scene.view_settings.view_transform = "Standard"
-        scene.world = self._bpy.data.worlds.new("World")
+        scene.display.render_aa, scene.display.shading.show_shadows = "16", False
         scene.world.color = BACKGROUND
         render.dither_intensity = 0.0  # files would be three times as large
         image = render.image_settings

@@ -5,6 +5,7 @@ import shapes
 from scenes import GRAVITY
 from softpressure_ext.core import MethodOptions, ModelBuilder
 from softpressure_ext.core.bodies.flat.band import STRIP_TO_VOLUME
+from softpressure_ext.core.bodies.flat.cells import inside
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.gas_rules import GasRules
 from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
@@ -122,7 +123,7 @@ def bounces(quick=False):
         flights = [int(FRAME_RATE * seconds) for seconds in FLIGHTS]
         found[substeps] = {
             "height": run["measured"], "gain": gain, "after": [float(gain[frame]) for frame in flights],
-            "lowest": lowest, "flown": flown(gain, lowest),
+            "flown": flown(gain, lowest),
         }  # fmt: skip
     return found
 
@@ -173,13 +174,8 @@ def areas():
 
 
 def has_centre(outline):
-    """Whether an outline has the centre of its box inside: it is crossed an odd number of times to the right."""
-    x, y = (outline - 0.5 * (outline.min(axis=0) + outline.max(axis=0))).T
-    x2, y2 = np.roll(x, -1), np.roll(y, -1)
-    crossed = (y > 0.0) != (y2 > 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        right = x - y * (x2 - x) / (y2 - y) > 0.0
-    return bool((crossed & right).sum() % 2)
+    """Whether an outline has the centre of its box inside."""
+    return bool(inside(outline, 0.5 * (outline.min(axis=0) + outline.max(axis=0))[None])[0])
 
 
 def run(quick=False):

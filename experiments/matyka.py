@@ -21,7 +21,7 @@ RAMP, HEIGHT, FALL_DAMPING, SPEED = 0.5, 0.6, 5.0, 1.0
 DRAWN = (0.0, 0.3, 0.5, 0.7, 0.8, 1.0, 1.5)
 
 #: Euler's method as textbooks have it, with the old velocity in the position; Matyka's listing takes the new one.
-FORWARD_EULER = Scheme("x' = x + h v, v' = v + h a", (0.0,), ((),), ((),), (0.0,), (1.0,))
+FORWARD_EULER = Scheme((0.0,), ((),), ((),), (0.0,), (1.0,))
 #: Integrators of the map.
 MAPPED = {"EXPLICIT_EULER": SCHEMES["EXPLICIT_EULER"], "FORWARD_EULER": FORWARD_EULER, "HEUN": SCHEMES["HEUN"],
           "RK4": SCHEMES["RK4"]}  # fmt: skip

@@ -324,7 +324,6 @@ def values(data):
               f"{run['volume_ratio'][0]:.2f} to {run['volume_ratio'][1]:.2f}", number(max(last[method]), 2)]
              for method, run in heap["runs"].items()],
         ),
-        "shown": ", ".join(str(frame) for frame in heap["runs"]["IMPLICIT_MESIT"]["shown"]),
     }  # fmt: skip
 
 

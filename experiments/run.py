@@ -1,14 +1,14 @@
 """The papers' experiments: runs them, writes their figures, and fills their numbers into the page.
 
-    python experiments/run.py [--quick] [--only matyka mesit ...] [--assemble] [--output FILE.md]
+    python experiments/run.py [--only matyka mesit ...] [--assemble]
 
 `nox -s papers` runs it with what it needs installed. The page is a text, `experiments/page.md`; `{{mesit.gas}}`
 stands for a number, a list or a table of a section, `{{mesit.SPRINGS}}` for a constant. A section is a module:
 `DEPENDS`, patterns of the files that its numbers depend on; `run(quick)` and `clock(quick)`, what it measures and what
 it times; `values(data)`, what stands in the text; `draw(figures, data)`. docs/papers/sections/NAME.json keeps the
 values, with a digest of each file, so one section can be renewed alone, and `changed_files` tells which ones have to
-be. `--assemble` runs nothing; `--quick` runs the small form that the tests use. Needs numpy, numba and matplotlib; with
-`bpy`, bodies are rendered.
+be. `--assemble` runs nothing. Needs numpy, numba and matplotlib; with `bpy`, bodies are rendered. Tests run all with
+`quick`, in a small form.
 """
 
 import argparse
@@ -36,18 +36,18 @@ def module(name):
     return importlib.import_module(f"softpressure_ext.experiments.{name}")
 
 
-def measured(name, quick):
+def measured(name, quick=False):
     """What a section measures."""
     parts = [getattr(module(name), part, None) for part in ("run", "clock")]
     return {key: value for part in parts if part is not None for key, value in part(quick).items()}
 
 
-def renew(page, name, data, seconds, quick):
+def renew(page, name, data, seconds):
     """Write the figures of a section and keep its values."""
     figures = importlib.import_module("softpressure_ext.experiments.figures")
     module(name).draw(figures.Figures(page.with_suffix("")), data)
     section = {
-        "version": version(), "machine": machine(), "seconds": round(seconds), "quick": quick, "files": depends(name),
+        "version": version(), "machine": machine(), "seconds": round(seconds), "files": depends(name),
         "values": module(name).values(data),
     }  # fmt: skip
     path = page.with_suffix("") / "sections" / f"{name}.json"
@@ -96,9 +96,9 @@ def made(sections):
         told = (
             f"{own['processor']}, {own['cores']} cores, {own['system']}; Python {own['python']}, numba {own['numba']}"
         )
-        code, taken = f"`{digest(section['files'])}`", f"{section['seconds']} s{' (quick)' * section['quick']}"
-        rows.append([f"`{name}`", section["version"], code, taken, told, own.get("load_at_start", "unknown")])
-    return table(["section", "version", "digest", "run time", "machine", "load at its end"], rows)
+        taken = f"{section['seconds']} s"
+        rows.append([f"`{name}`", section["version"], taken, told, own.get("load_at_start", "unknown")])
+    return table(["section", "version", "run time", "machine", "load at its end"], rows)
 
 
 def assemble(page):
@@ -127,11 +127,6 @@ def digests(patterns):
     return dict(sorted(found.items()))
 
 
-def digest(files):
-    """One digest of the digests of a section's files."""
-    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:12]
-
-
 def code_of(path):
     """The statements of a Python file: what changes comments and docstrings changes no result."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -149,17 +144,14 @@ def changed_files(name, section):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small scenes and few frames")
     parser.add_argument("--only", nargs="+", default=list(SECTIONS), choices=SECTIONS)
     parser.add_argument("--assemble", action="store_true", help="run nothing")
-    parser.add_argument("--output", type=Path, default=PAGE)
     options = parser.parse_args()
     for name in () if options.assemble else options.only:
         began = time.perf_counter()
-        data, seconds = measured(name, options.quick), time.perf_counter() - began
-        renew(options.output, name, data, seconds, options.quick)
+        renew(PAGE, name, measured(name), time.perf_counter() - began)
         print(f"{name}: {seconds:.0f} s", file=sys.stderr, flush=True)
-    importlib.import_module("softpressure_ext.experiments.run").assemble(options.output)
+    importlib.import_module("softpressure_ext.experiments.run").assemble(PAGE)
 
 
 if __name__ == "__main__":

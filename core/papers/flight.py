@@ -6,7 +6,6 @@ import numpy as np
 
 from ..array_types import FloatArray
 from ..bodies.rigid.motion import free_flight
-from ..jit import kernel
 from ..model import RigidBodies
 from ..state import RigidMotion
 
@@ -38,13 +37,3 @@ def velocity_rows(v: FloatArray, rigid: RigidMotion, mobility: InverseMass) -> F
     rows[len(v) :: 2] = rigid.velocity
     rows[len(v) + 1 :: 2] = np.einsum("bij,bj->bi", mobility.rigid_inverse_inertia, rigid.angular_momentum)
     return rows
-
-
-@kernel
-def turned(inverse, tx, ty, tz):
-    """inverse (3, 3) times a vector."""
-    return (
-        inverse[0, 0] * tx + inverse[0, 1] * ty + inverse[0, 2] * tz,
-        inverse[1, 0] * tx + inverse[1, 1] * ty + inverse[1, 2] * tz,
-        inverse[2, 0] * tx + inverse[2, 1] * ty + inverse[2, 2] * tz,
-    )

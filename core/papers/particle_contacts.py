@@ -20,13 +20,16 @@ from ..jit import kernel
 from ..model import Model
 from ..options import DEFAULTS, MethodOptions
 from ..state import RigidMotion
-from .flight import InverseMass, turned, velocity_rows
+from .flight import InverseMass, velocity_rows
 from .particles.feature_tests import GAP, PLACE, PUSHES
 from .particles.search import ParticleSearch
 
 
 class ParticleContacts:
-    """Finds the contacts among the moving bodies of a model at the end of a step, and changes the step for them."""
+    """Finds the contacts among the moving bodies of a model at the end of a step, and changes the step for them.
+
+    `search`: what collided in the last step, and where the particles rest.
+    """
 
     def __init__(self, model: Model, options: MethodOptions = DEFAULTS) -> None:
         self._model = model
@@ -34,25 +37,14 @@ class ParticleContacts:
             inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
         rigid = model.rigid
         self._mobility = InverseMass(inverse_mass, rigid.unknown, rigid.arm, 1.0 / rigid.mass, rigid.inverse_inertia)
-        self._search = ParticleSearch(model, options)
+        self.search = ParticleSearch(model, options)
         self.touching = np.zeros(model.moving_count, dtype=bool)  # whether each body was pushed in the last step
         self.pressed = 0  # contacts that pushed in the last step
-        self._push = np.zeros(0)
-
-    @property
-    def count(self) -> int:
-        """Pairs of features that collided in the last step."""
-        return self._search.count
-
-    @property
-    def features(self) -> IntArray:
-        """Where the particles rest, for a state."""
-        return self._search.features.copy()
 
     def start(self, features: IntArray) -> None:
         """Put the particles where a state has them; at random, but always the same, where it has none."""
-        known = len(features) == len(self._search.features)
-        self._search.features[:] = features if known else self._search.start_features()
+        known = len(features) == len(self.search.features)
+        self.search.features[:] = features if known else self.search.start_features()
 
     def answer(
         self, x: FloatArray, poses: FloatArray, moves: FloatArray, v: FloatArray, rigid: RigidMotion, time: float
@@ -62,7 +54,7 @@ class ParticleContacts:
         `moves` of the unknowns and the vertices' velocities, the first rows of `v`, are changed in place. Takes and
         returns how the rigid bodies move after the step.
         """
-        model, n, search = self._model, self._model.vertex_count, self._search
+        model, n, search = self._model, self._model.vertex_count, self.search
         self.touching[:] = False
         self.pressed = 0
         trial, reached = x.copy(), poses.copy()
@@ -83,10 +75,10 @@ class ParticleContacts:
         rest = np.where(both_soft, 0.5 * search.skin * search.radius[body].sum(axis=1), 0.0)
         bounciness = mixed(*model.bounciness[body].T)
         resting = resting_speed(model.gravity, time)
-        self._push = np.zeros(count)
-        respond(count, *search.hits, reached, rest, bounciness, resting, mobility, rows, shift, self._push)
-        pushed = self._push > 0.0
-        self.pressed = int(np.count_nonzero(self._push))
+        push = np.zeros(count)
+        respond(count, *search.hits, reached, rest, bounciness, resting, mobility, rows, shift, push)
+        pushed = push > 0.0
+        self.pressed = int(np.count_nonzero(push))
         self.touching[np.unique(body[pushed])] = True
         moves += shift
         v[:n] = rows[:n]
@@ -149,7 +141,10 @@ def push_apart(c, points, weights, numbers, poses, mobility, impulse, rows):
             numbers[c, PLACE + 2] - poses[body, 2],
         )  # fmt: skip
         tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
-        wx, wy, wz = turned(mobility.rigid_inverse_inertia[body], tx, ty, tz)
+        m = mobility.rigid_inverse_inertia[body]
+        wx = m[0, 0] * tx + m[0, 1] * ty + m[0, 2] * tz
+        wy = m[1, 0] * tx + m[1, 1] * ty + m[1, 2] * tz
+        wz = m[2, 0] * tx + m[2, 1] * ty + m[2, 2] * tz
         share = mobility.rigid_inverse_mass[body]
         parted += share + tx * wx + ty * wy + tz * wz
         rows[row, 0] += sign * impulse * share * nx

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..array_types import FloatArray
+
 #: Growth of an oscillation in a step that still counts as none: a body's own damping of some 1/s outweighs it.
 GROWTH = 1e-4
 
@@ -22,7 +24,6 @@ GROWTH = 1e-4
 class Scheme:
     """An explicit integrator for forces that depend on positions and velocities."""
 
-    source: str
     nodes: tuple[float, ...]  # c: when each stage is, as a share of the step
     stages: tuple[tuple[float, ...], ...]  # A: weights of the earlier accelerations in each stage's positions
     speeds: tuple[tuple[float, ...], ...]  # D: the same in each stage's velocities
@@ -33,23 +34,20 @@ class Scheme:
 SCHEMES: dict[str, Scheme] = {
     # v' = v + h a, x' = x + h v': what both papers call explicit Euler has the new velocity in the position, which
     # makes it symplectic. Matyka's listing leaves the mass out of the vertical velocity; here each vertex has its own.
-    "EXPLICIT_EULER": Scheme("Matyka 2004, section 6; Mesit 2007, eq. 6, 7, 25", (0.0,), ((),), ((),), (1.0,), (1.0,)),
-    # predictor x + h v, v + h a; corrector with the mean of both slopes
-    "HEUN": Scheme(
-        "Matyka 2004, appendix B, eq. 13, 14", (0.0, 1.0), ((), (0.0,)), ((), (1.0,)), (0.5, 0.0), (0.5, 0.5)
-    ),
+    # Matyka 2004, section 6; Mesit 2007, eq. 6, 7, 25
+    "EXPLICIT_EULER": Scheme((0.0,), ((),), ((),), (1.0,), (1.0,)),
+    # predictor x + h v, v + h a; corrector with the mean of both slopes: Matyka 2004, appendix B, eq. 13, 14
+    "HEUN": Scheme((0.0, 1.0), ((), (0.0,)), ((), (1.0,)), (0.5, 0.0), (0.5, 0.5)),
     # stages move with the velocity that their own acceleration has given, x_1 = x + (v + a_0 h/2) h/2, and the
-    # position with the final velocity, so positions are of first order (the paper takes all for fourth order)
+    # position with the final velocity, so positions are of first order (Martin 2009, 3.2, takes all for fourth order)
     "RK4_MARTIN": Scheme(
-        "Martin 2009, section 3.2",
         (0.0, 0.5, 0.5, 1.0),
         ((), (0.25,), (0.0, 0.25), (0.0, 0.0, 1.0)),
         ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)),
         (1 / 6, 1 / 3, 1 / 3, 1 / 6),
         (1 / 6, 1 / 3, 1 / 3, 1 / 6),
     ),
-    "RK4": Scheme(
-        "Kutta 1901; Kurmaly and Wu 2021",
+    "RK4": Scheme(  # Kutta 1901; Kurmaly and Wu 2021
         (0.0, 0.5, 0.5, 1.0),
         ((), (0.0,), (0.25, 0.0), (0.0, 0.5, 0.0)),
         ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)),
@@ -59,15 +57,13 @@ SCHEMES: dict[str, Scheme] = {
 }
 
 
-def step_matrix(
-    scheme: Scheme, angle: float, ratio: float = 0.0
-) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+def step_matrix(scheme: Scheme, angle: float, ratio: float = 0.0) -> FloatArray:
     """What a step does to (x, h v) of the oscillator x'' = -w^2 x - 2 ratio w x', shape (2, 2).
 
     `angle` = h w; `ratio`: its damping ratio.
     """
     z, loss = angle * angle, 2.0 * ratio * angle
-    accelerations: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
+    accelerations = list[FloatArray]()
     for node, weights, speed_weights in zip(scheme.nodes, scheme.stages, scheme.speeds, strict=True):
         stage, speed = np.array([1.0, node]), np.array([0.0, 1.0])
         for weight, speed_weight, a in zip(weights, speed_weights, accelerations, strict=True):

@@ -81,7 +81,7 @@ class ForceBasedSolver(SequentialSolver):
     @property
     def candidate_count(self) -> int:
         """Pairs in the contact set."""
-        return super().candidate_count + (0 if self._particles is None else self._particles.count)
+        return super().candidate_count + (0 if self._particles is None else self._particles.search.count)
 
     def untangle(self, state: State) -> int:
         """Note which points are behind a surface, but for what particles and reflection answer; how many triangles
@@ -106,7 +106,7 @@ class ForceBasedSolver(SequentialSolver):
         super().step(before, after, motion, share, gas, count, load)
         after.velocity_change = self._change
         if self._particles is not None:
-            after.particles = self._particles.features
+            after.particles = self._particles.search.features.copy()
         self.counts.stages = self._forces.evaluations
 
     def _start(

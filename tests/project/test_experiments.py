@@ -189,7 +189,7 @@ def test_future_work_flows_tears_and_sticks():
 def test_the_page(tmp_path):
     path = tmp_path / "papers.md"
     for name in papers.SECTIONS:
-        papers.renew(path, name, quick(name), 1.0, quick=True)
+        papers.renew(path, name, quick(name), 1.0)
     papers.assemble(path)
     text = path.read_text(encoding="utf-8")
     shown = re.findall(r"\]\((papers/\w+\.png)\)", text)

@@ -47,18 +47,13 @@ def feature_graph(model: Model) -> FeatureGraph:
         first_triangle = first_edge + len(edges)
         vertex_feature[vertices] = np.arange(total, first_edge)
         corners += [np.repeat(vertices[:, None], 3, axis=1), edges[:, [0, 1, 1]], triangles]
-        edge = first_edge + np.arange(len(edges), dtype=np.int64)
-        triangle = first_triangle + np.arange(len(triangles), dtype=np.int64)
-        for slot in range(2):
-            joined.append(np.stack([vertex_feature[edges[:, slot]], edge], axis=1))
-        span = int(surfaces.triangles.max(initial=0)) + 1
-        key = edges[:, 0].astype(np.int64) * span + edges[:, 1]
-        for slot in range(3):
-            joined.append(np.stack([vertex_feature[triangles[:, slot]], triangle], axis=1))
-            side = np.sort(triangles[:, [slot, (slot + 1) % 3]], axis=1).astype(np.int64)
-            joined.append(
-                np.stack([first_edge + np.searchsorted(key, side[:, 0] * span + side[:, 1]), triangle], axis=1)
-            )
+        base = np.array([model.point_count, 1], np.int64)  # edges are sorted, low end and high
+        sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=2) @ base
+        joined += [
+            _joined(vertex_feature[edges], first_edge),
+            _joined(vertex_feature[triangles], first_triangle),
+            _joined(first_edge + np.searchsorted(edges @ base, sides), first_triangle),
+        ]
         total = first_triangle + len(triangles)
         body_start.append(total)
     pairs = np.concatenate([np.zeros((0, 2), np.int64), *joined])
@@ -74,3 +69,9 @@ def feature_graph(model: Model) -> FeatureGraph:
         neighbour=np.ascontiguousarray(pairs[:, 1], np.int32),
         vertex_feature=vertex_feature,
     )
+
+
+def _joined(parts: IntArray, first: int) -> IntArray:
+    """Rows of (part, whole): features of each whole, shape (whole_count, k), and the wholes from number `first` on."""
+    count, k = parts.shape
+    return np.stack([parts.ravel(), first + np.repeat(np.arange(count), k)], axis=1)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...array_types import FloatArray, IntArray
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.rigid.convex import ConvexShapes, convex_shapes
 from ...bodies.rigid.motion import set_matrices
 from ...contact.narrow_phase.separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shapes
@@ -61,14 +61,15 @@ class ParticleSearch:
         self._corners = np.zeros_like(self._shapes.corners)
         self._normals = np.zeros_like(self._shapes.normals)
         self._matrices = np.zeros((model.rigid_count, 3, 3))
-        self._apart = _glued_pairs(model) | _ignored_pairs(model)  # pairs that do not touch
+        self._apart: BoolArray = model.ignores.copy()  # pairs of bodies that do not touch: nor do attached ones
+        self._apart[model.point_body[model.attachments.points[:, 0]], model.attachments.body] = True
+        self._apart |= self._apart.T
         self.radius: FloatArray = 0.5 * boxes(model, model.rest_positions)[1].max(axis=1)  # of a ball its radius
         self._start = _particle_starts(model, self._graph.vertex_feature, options.particles_per_vertex)
         self.features = self.start_features()
         self._places = np.zeros((len(self.features), 3))
         self.hits = Hits.room(256)
         self.count = 0
-        self.rounds = 0  # of particles, so far
 
     def start_features(self) -> IntArray:
         """Where particles start: at random, the same for the same bodies."""
@@ -106,15 +107,13 @@ class ParticleSearch:
                 pair += b < skins
                 skin = 0.5 * self.skin * (self.radius[a] + self.radius[b]) if b < skins else 0.0
                 apart = float(np.linalg.norm(centre[a] - centre[b]))
-                if apart > radius[a] + radius[b] + 2.0 * skin or (a, b) in self._apart:
+                if apart > radius[a] + radius[b] + 2.0 * skin or self._apart[a, b]:
                     continue
                 if b < skins:
                     start, middle, end = (int(k) for k in self._start[row])
-                    self.rounds += migrate(
-                        x, self._graph, start, middle, end, self.radius[a], self._attraction, self.features,
-                        self._places,
-                    )  # fmt: skip
-                    count = compare(x, self._graph, start, middle, end, skin, self.features, self._places, count, *hits)
+                    size, places = self.radius[a], self._places
+                    migrate(x, self._graph, start, middle, end, size, self._attraction, self.features, places)
+                    count = compare(x, self._graph, start, middle, end, skin, self.features, places, count, *hits)
                 elif a >= skins and self._shapes.simple[a - skins] and self._shapes.simple[b - skins]:
                     count = solids_meet(
                         self._shapes, a - skins, b - skins, poses, self._matrices, self._corners, self._normals,
@@ -157,19 +156,6 @@ def _particle_starts(model: Model, vertex_feature: IntArray, per_vertex: float) 
         rows.append((total, total + count[a], total + count[a] + count[b]))
         total += int(count[a] + count[b])
     return np.array(rows, np.int32).reshape(-1, 3)
-
-
-def _glued_pairs(model: Model) -> set[tuple[int, int]]:
-    """Pairs of bodies that are attached to each other: they do not touch."""
-    one, other = model.point_body[model.attachments.points[:, 0]], model.attachments.body
-    return {(min(a, b), max(a, b)) for a, b in zip(one.tolist(), other.tolist(), strict=True)}
-
-
-def _ignored_pairs(model: Model) -> set[tuple[int, int]]:
-    """Pairs of moving bodies that ignore each other."""
-    moving = model.moving_count
-    a, b = np.nonzero(np.triu(model.ignores[:moving, :moving]))
-    return set(zip(a.tolist(), b.tolist(), strict=True))
 
 
 @kernel
