@@ -76,12 +76,8 @@ def orders(quick=False):
         above = [e for e in errors if e is not None and (np.array(e) > floor).all()][-2:]
         ratio = [float(np.log2(coarse / fine)) for coarse, fine in zip(*above, strict=True)]
         found[method] = {"errors": errors, "position_order": ratio[0], "velocity_order": ratio[1]}
-    return {
-        "steps": [TIME / count for count in counts],
-        "moved": rms(exact[0] - start),
-        "speed": rms(exact[1]),
-        "methods": found,
-    }
+    steps = [TIME / count for count in counts]
+    return {"steps": steps, "moved": rms(exact[0] - start), "speed": rms(exact[1]), "methods": found}
 
 
 def energies(quick=False, runs=RUNS):

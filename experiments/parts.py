@@ -7,7 +7,7 @@ import reference
 from softpressure_ext.core import DivergenceError, MethodOptions, World
 from softpressure_ext.core.energy.mechanical import mechanical_energy
 from softpressure_ext.core.papers.forces import SoftForces
-from softpressure_ext.core.papers.stability import stable_time, stiffest_frequency
+from softpressure_ext.core.papers.stability import stiffest_frequency
 
 #: Frames per second of all experiments; the papers animate at this rate.
 FRAME_RATE = 60.0
@@ -100,13 +100,6 @@ def longest_step(holds, low, high):
         else:
             longer = middle
     return low
-
-
-def needed_substeps(model, method):
-    """Substeps per frame that a force-based method should need, from the stiffest oscillation at rest."""
-    gas = (model.gauge_pressure + model.ambient_pressure) * model.rest_volume
-    longest = stable_time(model, SoftForces(model), method, gas)
-    return int(np.ceil(1.0 / (FRAME_RATE * longest)))
 
 
 def tray(length, width, height):

@@ -150,7 +150,7 @@ def main():
     for name in () if options.assemble else options.only:
         began = time.perf_counter()
         renew(PAGE, name, measured(name), time.perf_counter() - began)
-        print(f"{name}: {seconds:.0f} s", file=sys.stderr, flush=True)
+        print(name, file=sys.stderr, flush=True)
     importlib.import_module("softpressure_ext.experiments.run").assemble(PAGE)
 
 

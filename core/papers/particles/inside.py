@@ -53,9 +53,7 @@ def is_inside(x, p, triangles, first, last):
         covers ^= side_crosses(px, py, x[c, 0], x[c, 1], x[a, 0], x[a, 1])
         if not covers:
             continue
-        ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
-        fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
-        nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+        nx, ny, nz = triangle_normal(x, a, b, c)
         over = (px - x[a, 0]) * nx + (py - x[a, 1]) * ny + (pz - x[a, 2]) * nz
         if over * nz < 0.0:  # the triangle is above the point
             inside = not inside
