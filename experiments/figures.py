@@ -159,7 +159,8 @@ class Picture:
         far = size[2] + data.ortho_scale
         camera.location = self.axes @ (middle + (0.0, 0.0, far))
         data.clip_end = 3.0 * far
-        scene.display.render_aa, scene.display.shading.show_shadows = "16", False
+        shading = scene.display.shading
+        scene.display.render_aa, shading.studio_light, shading.show_shadows = "16", "Default", False
         scene.world.color = BACKGROUND
         render.dither_intensity = 0.0  # files would be three times as large
         image = render.image_settings

@@ -86,10 +86,9 @@ def least_cell(points):
     return float((0.5 * (d[..., 0] * e[..., 1] - d[..., 1] * e[..., 0]) / (SIZE / CELLS) ** 2).min())
 
 
-def loop_area(model):
+def loop_area(points):
     """Area of a loop over that at the start, by the shoelace formula."""
-    start = abs(shapes.shoelace(model.rest_positions[: model.vertex_count][::2][:, [0, 2]]))
-    return lambda points: abs(shapes.shoelace(points)) / start
+    return abs(shapes.shoelace(points) / shapes.shoelace(shapes.ring(POINTS, 0.5 * SIZE)))
 
 
 def step_limits(quick=False):
@@ -176,7 +175,7 @@ def run(quick=False):
             for method, (count, rule) in METHODS.items() for speed in speeds for size in (0.0, RADIUS)
         },
         "loops": {
-            speed: fall(world_of(loop_model(speed), "RK4", LOOP_SUBSTEPS, **REFLECTED), frames, loop_area(loop_model(0.0)))
+            speed: fall(world_of(loop_model(speed), "RK4", LOOP_SUBSTEPS, **REFLECTED), frames, loop_area)
             for speed in speeds
         },
         "springs": np.unique(np.sort(truss_model(0.0, 0.0).edges.points // 2, axis=1), axis=0),
@@ -204,7 +203,6 @@ def values(data):
         "outside": str(len(outside)), "nearer": str(len(nearer)), "nearer_names": ", ".join(nearer),
         "box_L": number(areas["letter L"]["BOUNDING_BOX"]), "fan_L": number(areas["letter L"]["CENTRE_FAN"]),
         "box_ring": number(areas["open ring"]["BOUNDING_BOX"]), "fan_ring": number(areas["open ring"]["CENTRE_FAN"]),
-        "substeps": ", ".join(str(count) for count in data["bounces"]),
         "first": of_all(run["after"][1] for run in runs), "second": of_all(run["after"][3] for run in runs),
         "flown": ", ".join(f"{100.0 * (run['after'][1] - run['after'][2]):.1f}" for run in runs),
     }  # fmt: skip
