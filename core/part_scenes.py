@@ -10,6 +10,7 @@ from .builder import ModelBuilder
 from .contact.beside import beside
 from .errors import SoftPressureError
 from .frame_input import FrameInput
+from .rigid_change import moved_as_one
 from .simulation_mesh.bound import bound_mesh
 from .simulation_mesh.even import even_mesh
 from .simulation_mesh.follower import Follower
@@ -170,6 +171,8 @@ def _query(world: World) -> None:
         beside(world.model, membrane, world.save().positions, places + 0.01, places)
     for rigid in range(world.model.rigid_count):
         world.rigid_velocity(rigid)
+    x = world.save().positions
+    moved_as_one(x, np.ones(len(x)), x, x)  # as jets and liquids push
 
 
 def _fall(make: WorldMaker, builder: ModelBuilder) -> None:
