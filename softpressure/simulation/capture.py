@@ -252,7 +252,7 @@ def _body(
         values["gas_hold"] = "PRESSURE"
     if values["tear_strain"] == 0.0 and "softpressure.tear_strain" in actions.animated_paths(obj):
         values["tear_strain"] = NEVER_TEARS
-    if (outline is None or kind == "MEMBRANE") and simulation_mesh_choice.may_be_even(obj):
+    if len(triangles) and simulation_mesh_choice.may_be_even(obj):
         values["thickness"] = simulation_mesh.thickness(values["thickness"], positions, triangles, drawn)
     return SoftSnapshot(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,
