@@ -8,25 +8,17 @@ import numpy as np
 from .array_types import FloatArray
 from .jit import lean_kernel
 
-#: No angular impulse.
-NO_TURN: FloatArray = np.zeros(3)
 
-
-def moved_as_one(
-    x: FloatArray, mass: FloatArray, places: FloatArray, impulses: FloatArray, turn: FloatArray = NO_TURN
-) -> FloatArray:
-    """Change of velocity [m/s] of points of a rigid body, shape (point_count, 3).
-
-    By impulses [N s] at places [m], and by an angular impulse besides, `turn` [N m s].
-    """
+def moved_as_one(x: FloatArray, mass: FloatArray, places: FloatArray, impulses: FloatArray) -> FloatArray:
+    """Change of velocity [m/s] of points of a rigid body by impulses [N s] at places [m], shape (point_count, 3)."""
     change = np.empty((len(x), 3))
     x, mass, places, impulses = (np.ascontiguousarray(each, float) for each in (x, mass, places, impulses))
-    move_as_one(x, mass, places, impulses, turn, change)
+    move_as_one(x, mass, places, impulses, change)
     return change
 
 
 @lean_kernel
-def move_as_one(x, mass, places, impulses, turn, change):
+def move_as_one(x, mass, places, impulses, change):
     """Fill in the changes of velocity; a singular tensor of inertia does not turn."""
     total = cx = cy = cz = 0.0
     for i in range(x.shape[0]):
@@ -45,7 +37,7 @@ def move_as_one(x, mass, places, impulses, turn, change):
         xz -= mass[i] * rx * rz
         yz -= mass[i] * ry * rz
     px = py = pz = 0.0
-    tx, ty, tz = turn[0], turn[1], turn[2]
+    tx = ty = tz = 0.0
     for i in range(places.shape[0]):
         rx, ry, rz = places[i, 0] - cx, places[i, 1] - cy, places[i, 2] - cz
         jx, jy, jz = impulses[i, 0], impulses[i, 1], impulses[i, 2]
