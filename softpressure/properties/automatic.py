@@ -7,14 +7,12 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty
 
-from ..scene_io import simulation_mesh_choice, units
+from ..scene_io import mesh_io, simulation_mesh_choice, units
 from ..state import sessions
 
 #: The settings, and what each begins with where its automatic value is not known.
 NAMES = {"thickness": 0.01, "cell_size": 0.1, "depth": 0.1, "simulation_vertices": 1_000, "threads": 1}
 _UNKNOWN = "Automatic"
-#: Cells across the thinnest extent, as the core has it; an extent below this share of the largest is none.
-_CELLS, _FLAT = 4, 1e-6
 #: Cell size of objects by `session_uid`, and the number of the change after which it was computed.
 _cells: dict[int, tuple[int, float]] = {}
 
@@ -54,16 +52,27 @@ def value(settings: Any, name: str) -> float | None:
 
 
 def _cell_size(obj: bpy.types.Object) -> float | None:
-    """Of the mesh as it is drawn; read anew after a change alone."""
+    """Of the mesh as it is drawn; read anew after a change alone. None for an outline that is none."""
     if obj.type != "MESH" or obj.mode == "EDIT" or not len(obj.data.vertices):
         return None
 
+    from ...core import MeshError
+    from ...core.bodies.flat.outline import is_flat, outline_of
+    from ...core.bodies.lattice.solids import automatic_cell_size, grid_axes
     from ..scene_io import flat_shape
 
     change, size = _cells.get(obj.session_uid, (-1, 0.0))
     if change != sessions.change_count():
-        extent = np.ptp(flat_shape.rest_positions(obj), axis=0)
-        size = float(extent[extent > _FLAT * extent.max()].min(initial=np.inf)) / _CELLS
+        positions = flat_shape.rest_positions(obj)
+        try:
+            if is_flat(positions):
+                outline = outline_of(obj.name, positions, mesh_io.read_outline(obj.data))
+                placed = outline.in_plane(outline.corners)
+            else:
+                placed = positions @ grid_axes(positions, mesh_io.read_triangles(obj.data, mesh_io.world_matrix(obj)))
+            size = automatic_cell_size(placed)
+        except MeshError:
+            size = np.inf
         _cells.clear()
         _cells[obj.session_uid] = sessions.change_count(), size
     return size if np.isfinite(size) else None

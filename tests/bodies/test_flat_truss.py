@@ -170,6 +170,16 @@ def test_cells_reach_the_outline_and_keep_their_corners():
     assert not model.has_gas(0) and World(model, solver="EXPLICIT").diagnostics().bodies[0].volume_ratio == 1.0
 
 
+@pytest.mark.parametrize("angle", [0.1, 0.5, np.pi / 4])
+def test_a_turned_square_is_filled_exactly(angle):
+    """The grid lies along the main directions of the sides."""
+    square = 0.5 * np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
+    turned = square @ shapes.rotation((0, 0, 1), angle)[:2, :2]
+    found = [truss_world(flat, cell_size=0.2, depth=0.1) for flat in (square, turned)]
+    assert found[1].model.vertex_count == found[0].model.vertex_count
+    assert found[1].diagnostics().bodies[0].volume == pytest.approx(0.1, rel=1e-12)
+
+
 @pytest.mark.parametrize("turn", [None, TILTED])
 def test_it_spins_falls_and_keeps_its_momenta(turn):
     turned = plane_of(turn)

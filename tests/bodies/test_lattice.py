@@ -71,6 +71,19 @@ def test_parts_thinner_than_a_cell_have_cells():
     assert np.quantile(away, 0.95) < 0.25 * size and away.max() < 0.6 * size
 
 
+@pytest.mark.parametrize("name", ["box", "beast", "cow.obj"])
+def test_a_turned_body_has_turned_cells(name):
+    """The grid lies along the main directions of the faces, whatever the axes of the scene."""
+    x, triangles = {"box": lambda: shapes.box(1.0, 3), "beast": shapes.beast}.get(
+        name, lambda: shapes.foreign_mesh(name)
+    )()
+    turned = x @ shapes.rotation((0.3, -0.5, 0.8), 0.6).T
+    found = [solid_scene.model_of((places, triangles)) for places in (x, turned)]
+    volumes = [World(model, solver="EXPLICIT").diagnostics().bodies[0].volume for model in found]
+    assert found[1].vertex_count == pytest.approx(found[0].vertex_count, rel=0 if name == "box" else 0.02)
+    assert volumes[1] == pytest.approx(volumes[0], rel=1e-9 if name == "box" else 0.01)
+
+
 def test_the_automatic_cell_size_is_a_quarter_of_the_least_extent():
     model = solid_scene.model_of(stretched(shapes.box(1.0, 1), (1.0, 1.0, 0.5)))
     assert model.vertex_count == 9 * 9 * 5
@@ -203,9 +216,8 @@ def test_errors_are_sentences(options, sentence):
 
 
 def test_a_shape_that_no_cell_fits_is_refused():
-    thin = shapes.torus(1.0, 0.04, 48, 8)
     with pytest.raises(ParameterError, match="no cell fits into the mesh"):
-        ModelBuilder().add_solid("wire", *(thin[0] @ shapes.rotation((1, 0, 0), 0.7).T, thin[1]), cell_size=0.6)
+        ModelBuilder().add_solid("wire", *shapes.tube(1.0, 0.04, 2.0, 0.9), cell_size=0.6)
 
 
 def test_properties_that_a_solid_lacks_are_refused():

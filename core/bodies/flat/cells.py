@@ -1,10 +1,10 @@
 """Cells of a flat truss: squares that fill an outline, snapped to it, with both diagonals (Kurmaly & Wu 2021).
 
-As in `bodies.lattice.cells`, one dimension less: the grid is laid into the box around the outline, so that a rectangle
-along the axes is filled exactly. Cells are kept whose centre is inside, and those of parts too thin for that; where two
-of them meet in a corner alone a third one joins them, and small loose pieces are dropped. The outer vertices are moved
-to the nearest points of the outline, as far as each corner of a cell keeps the share `LEAST_VOLUME` of its area, and
-the inner ones make room.
+As in `bodies.lattice.cells`, one dimension less: the grid is laid along the main directions of the sides, into the box
+around the outline, so that a rectangle is filled exactly. Cells are kept whose centre is inside, and those of parts too
+thin for that; where two of them meet in a corner alone a third one joins them, and small loose pieces are dropped. The
+outer vertices are moved to the nearest points of the outline, as far as each corner of a cell keeps the share
+`LEAST_VOLUME` of its area, and the inner ones make room.
 
 Springs: a spring of the constant k along the unit vector d, L long, resists a strain e with k L^2 (d'e d)^2 / 2. A
 sheet in plane stress of the modulus E whose springs are alone (Cauchy's relation, C_1122 = C_1212) has Poisson's ratio

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from ...array_types import FloatArray, IntArray
 from ...errors import MeshError
 from ...tiny import ROUNDING
+from ..lattice.main_directions import main_directions
 
 #: Share of its size by which an outline may leave its plane.
 FLATNESS = 1e-4
@@ -28,12 +29,15 @@ class Outline(NamedTuple):
         return moved
 
     def axes(self) -> FloatArray:
-        """Two unit vectors that span the plane, the first along a world axis as far as it goes, shape (2, 3)."""
+        """Two unit vectors that span the plane, along the main directions of the sides, shape (2, 3)."""
         first = np.zeros(3)
         first[int(np.argmin(np.abs(self.normal)))] = 1.0
         first -= np.einsum("i,i->", first, self.normal) * self.normal
         first /= np.linalg.norm(first)
-        return np.stack([first, np.cross(self.normal, first)])
+        spanning = np.stack([first, np.cross(self.normal, first)])
+        sides = (np.roll(self.corners, -1, axis=0) - self.corners) @ spanning.T
+        axes: FloatArray = main_directions(sides).T @ spanning
+        return axes
 
     def in_plane(self, positions: FloatArray) -> FloatArray:
         """Coordinates [m] of positions along the axes, from the origin, shape (n, 2)."""

@@ -1,11 +1,11 @@
 """Lattice of a solid: cells that fill a closed mesh, snapped to its surface, split into tetrahedra.
 
-The grid is laid into the box around the mesh, so that a box is filled exactly. Cells are kept whose centre is inside
-the mesh, and those of parts that are too thin for that; where two of them meet in an edge alone a third one joins them,
-and small loose pieces are dropped. The outer vertices are moved to the nearest points of the mesh's surface, as far as
-every tetrahedron keeps the share `LEAST_VOLUME` of its volume, and the inner ones make room. Each cell is cut into six
-tetrahedra around the diagonal from its lowest to its highest corner (Kuhn 1960): the same in every cell, so the faces
-of neighbours agree.
+The grid is laid along the main directions of the faces, into the box around the mesh, so that a box is filled exactly.
+Cells are kept whose centre is inside the mesh, and those of parts that are too thin for that; where two of them meet in
+an edge alone a third one joins them, and small loose pieces are dropped. The outer vertices are moved to the nearest
+points of the mesh's surface, as far as every tetrahedron keeps the share `LEAST_VOLUME` of its volume, and the inner
+ones make room. Each cell is cut into six tetrahedra around the diagonal from its lowest to its highest corner (Kuhn
+1960): the same in every cell, so the faces of neighbours agree.
 """
 
 from itertools import permutations

@@ -12,6 +12,7 @@ from ...array_types import FloatArray, IntArray
 from ...checks import check
 from .cells import Cells, fill, tetrahedron_volumes
 from .follow import Follow, Holds, follow, holds
+from .main_directions import main_directions
 from .springs import SPRING_POISSON_RATIO, Springs, elastic_constants, springs_of
 
 #: Cells across the thinnest way through a mesh whose cell size is not given.
@@ -48,8 +49,9 @@ def lattice_of(
     Without a Poisson's ratio it is that of springs alone.
     """
     mass, ratio = settings["mass"], settings.get("poisson_ratio", SPRING_POISSON_RATIO)
-    cell_size = settings["cell_size"] or float(np.ptp(positions, axis=0).min()) / AUTOMATIC_CELLS
-    cells = fill(name, positions, triangles, cell_size)
+    turn = grid_axes(positions, triangles)
+    placed = positions @ turn
+    cells = fill(name, placed, triangles, settings["cell_size"] or automatic_cell_size(placed))
     mu, bulk = elastic_constants(settings["modulus"], ratio)
     volumes = tetrahedron_volumes(cells.positions, cells.tetrahedra)
     if density is not None:
@@ -64,10 +66,21 @@ def lattice_of(
         tetrahedra=cells.tetrahedra if has_volumes else cells.tetrahedra[:0],
         volume_stiffness=bulk / volumes if has_volumes else volumes[:0],
         vertex_mass=np.asarray(np.bincount(cells.corners.ravel(), corner_mass, len(cells.positions)), dtype=float),
-        follow=follow(cells, positions),
-        holds=holds(cells, positions, triangles, mask),
+        follow=follow(cells, placed),
+        holds=holds(cells, placed, triangles, mask),
         pinned_positions=positions[mask],
         outer=np.unique(cells.triangles).astype(np.int32),
         cells=cells.corners,
     )
-    return cells, lattice, float(mass)
+    return cells._replace(positions=cells.positions @ turn.T), lattice, float(mass)
+
+
+def grid_axes(positions: FloatArray, triangles: IntArray) -> FloatArray:
+    """Axes of the grid of cells in a closed mesh, as columns: its flat sides become sides of cells."""
+    corners = positions[triangles]
+    return main_directions(0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+
+
+def automatic_cell_size(placed: FloatArray) -> float:
+    """Cell size [m] of a body whose settings give none; `placed`: positions [m] along the axes of its grid."""
+    return float(np.ptp(placed, axis=0).min()) / AUTOMATIC_CELLS
