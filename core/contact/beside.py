@@ -1,7 +1,8 @@
 """Drawn vertices beside other bodies: what is drawn and what touches agree there.
 
-A drawn vertex stands off the simulated surface that it follows, inwards or outwards. It may by half of what the gap
-of this surface to others is larger there than the distance it keeps: so the two surfaces are one where they touch, and
+A drawn vertex stands off the simulated surface that it follows, inwards or outwards. It may by a third of what the
+gap of this surface to others is larger there than the distance it keeps (half of it each would let triangles between
+the vertices of both cross): so the two surfaces are one where they touch, and
 what is drawn goes through nothing that the simulated surface does not go through.
 """
 
@@ -16,8 +17,10 @@ from ..simulation_mesh.nearest import nearest_triangles
 from ..simulation_mesh.rays import grid_of
 from ..simulation_mesh.samples import closest_weights
 
+#: Share of the gap that a vertex may stand off.
+STANDING = 1.0 / 3.0
 #: Vertices that stand off by more than this are left alone, as those of torn parts; less than this is none [size].
-FARTHEST, NEAREST = 0.1, 1e-7
+FARTHEST, NEAREST = 0.3, 1e-7
 
 
 class Feet(NamedTuple):
@@ -54,50 +57,70 @@ def beside(model: Model, membrane: int, x: FloatArray, drawn: FloatArray, feet: 
     stands = np.flatnonzero((length > NEAREST * size) & (length < FARTHEST * size))
     if not len(stands):
         return drawn
-    reach = 2.0 * float(length[stands].max()) + float(model.thickness[membrane])
-    places, gaps = feet[stands], np.full(len(stands), np.inf)
-    low, high = places.min(axis=0) - reach, places.max(axis=0) + reach
-    near = _near_triangles(model, membrane, x, low, high)
+    places, reach = feet[stands], length[stands] / STANDING + float(model.thickness[membrane])
+    near = _near_triangles(model, membrane, x, places, reach)
     if not len(near):
         return drawn
     used, number = np.unique(near, return_inverse=True)
-    set_gaps(grid_of(x[used], number.reshape(-1, 3).astype(np.int64), reach), places, reach, gaps)
+    gaps = np.full(len(stands), np.inf)
+    set_gaps(grid_of(x[used], number.reshape(-1, 3).astype(np.int64), 0.5 * float(reach.mean())), places, reach, gaps)
     drawn = drawn.copy()
-    most = 0.5 * np.maximum(gaps - model.thickness[membrane], 0.0)
+    most = STANDING * np.maximum(gaps - model.thickness[membrane], 0.0)
     drawn[stands] = places + np.minimum(1.0, most / length[stands])[:, None] * off[stands]
     return drawn
 
 
-def _near_triangles(model: Model, membrane: int, x: FloatArray, low: FloatArray, high: FloatArray) -> IntArray:
-    """Triangles of other bodies that come near a box, shape (triangle_count, 3)."""
-    surfaces, found = model.surfaces, [np.zeros((0, 3), np.int32)]
-    for body in range(len(model.body_names)):
-        own = x[slice(*model.body_point_start[body : body + 2])]
-        if body == membrane or model.ignores[membrane, body] or not len(own):
+def _near_triangles(model: Model, membrane: int, x: FloatArray, places: FloatArray, reach: FloatArray) -> IntArray:
+    """Triangles of other bodies that come near a box around places, shape (triangle_count, 3)."""
+    surfaces, skipped = model.surfaces, model.ignores[membrane].copy()
+    skipped[membrane] = True
+    low, high = (places - reach[:, None]).min(axis=0), (places + reach[:, None]).max(axis=0)
+    is_near = np.zeros(len(surfaces.triangles), np.bool_)
+    mark_near(surfaces.triangles, surfaces.body_triangle_start, skipped, x, low, high, is_near)
+    return surfaces.triangles[is_near]
+
+
+@kernel
+def mark_near(triangles, body_start, skipped, x, low, high, is_near):
+    """Mark the triangles of all bodies but the skipped ones that touch a box."""
+    for body in range(skipped.shape[0]):
+        if skipped[body]:
             continue
-        if (own.min(axis=0) > high).any() or (own.max(axis=0) < low).any():
-            continue
-        triangles = surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
-        corners = x[triangles]
-        is_near = (corners.min(axis=1) <= high).all(axis=1) & (corners.max(axis=1) >= low).all(axis=1)
-        found.append(triangles[is_near])
-    return np.concatenate(found)
+        for t in range(body_start[body], body_start[body + 1]):
+            a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+            touches = True
+            for axis in range(3):
+                least = min(x[a, axis], x[b, axis], x[c, axis])
+                most = max(x[a, axis], x[b, axis], x[c, axis])
+                touches = touches and least <= high[axis] and most >= low[axis]
+            is_near[t] = touches
 
 
 @kernel
 def set_gaps(grid, places, reach, gaps):
-    """Distance of each place from the triangles of a grid [m], where it is at most `reach`, a cell's least size."""
-    size = grid.size[0]
+    """Distance of each place from the triangles of a grid [m], where it is at most its `reach`."""
+    size, p = grid.size[0], np.empty(3)
     first, last = np.empty(3, np.int64), np.empty(3, np.int64)
     for i in range(places.shape[0]):
-        best = reach * reach
+        best = reach[i] * reach[i]
         for axis in range(3):
-            home = int(np.floor((places[i, axis] - grid.low[axis]) / size))
-            first[axis], last[axis] = max(0, home - 1), min(grid.shape[axis] - 1, home + 1)
+            p[axis] = (places[i, axis] - grid.low[axis]) / size
+            first[axis] = max(0, int(np.floor(p[axis] - reach[i] / size)))
+            last[axis] = min(grid.shape[axis] - 1, int(np.floor(p[axis] + reach[i] / size)))
         for a in range(first[0], last[0] + 1):
             for b in range(first[1], last[1] + 1):
                 for c in range(first[2], last[2] + 1):
                     cell = (a * grid.shape[1] + b) * grid.shape[2] + c
+                    if grid.start[cell] == grid.start[cell + 1]:
+                        continue
+                    da, db, dc = (
+                        max(a - p[0], p[0] - a - 1.0),
+                        max(b - p[1], p[1] - b - 1.0),
+                        max(c - p[2], p[2] - c - 1.0),
+                    )
+                    away = max(da, 0.0) ** 2 + max(db, 0.0) ** 2 + max(dc, 0.0) ** 2
+                    if away * size * size > best:
+                        continue
                     for q in range(grid.start[cell], grid.start[cell + 1]):
                         f = grid.triangles[grid.entry[q]]
                         _, _, square = closest_weights(places, i, grid.x, f[0], f[1], f[2])

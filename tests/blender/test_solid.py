@@ -1,5 +1,6 @@
 """Solids in Blender: a cube is captured, simulated and baked; panels show the settings of the type."""
 
+from itertools import permutations
 from typing import Any
 
 import bpy
@@ -8,6 +9,8 @@ import pytest
 import shapes
 from bpy_panels import body_rows
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, rest, shown, this_session  # noqa: F401
+from contact_reference import inside
+from scipy.spatial import cKDTree
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.simulation import capture
 from softpressure_ext.softpressure.state import sessions
@@ -156,3 +159,47 @@ def test_a_pinned_face_follows_the_animation() -> None:
     frame(10)
     np.testing.assert_allclose(shown(cube)[top], held + (0.5, 0.0, 0.0), atol=1e-5)
     assert len(start) == 8 and sessions.of(bpy.context.scene).error == ""
+
+
+def add_bowl() -> Any:
+    """Half a hollow ball with a wall of 5 cm, standing on z = 0."""
+    x, triangles = shapes.uv_sphere(24, 32, 0.8)
+    below = (x[triangles][:, :, 2] < 0.05).all(axis=1)
+    bowl = add_mesh("Bowl", (x + (0.0, 0.0, 0.85)).tolist(), triangles[below].tolist())
+    wall = bowl.modifiers.new("Wall", "SOLIDIFY")
+    wall.thickness, wall.offset = 0.05, 1.0
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    return bowl
+
+
+def test_animals_of_jelly_in_a_bowl_do_not_go_into_each_other() -> None:
+    """With legs thinner than a cell, drawn finer than their cells are: a drawn vertex in another body is one of 500.
+
+    It is in it by less than a hundredth of the body's size; none is in the bowl.
+    """
+    bpy.context.scene.frame_end = 30
+    add_bowl()
+    x, triangles = shapes.beast()
+    x = 0.35 * (x - x.mean(axis=0)) / float(np.ptp(x, axis=0).max())
+    turns = np.random.default_rng(4).normal(size=(8, 3))
+    animals = []
+    for number, axis in enumerate(turns):
+        turned = x @ shapes.rotation(axis, float(np.linalg.norm(axis))).T
+        place = np.array([0.17 * (-1) ** number, 0.17 * (-1) ** (number // 2), 0.45 + 0.33 * (number // 4)])
+        animals.append(add_mesh(f"Animal {number}", (turned + place).tolist(), triangles.tolist()))
+        assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+        assert bpy.ops.softpressure.set_type(type="SOLID") == {"FINISHED"}
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    within, touching = 0, 0
+    for number in (20, 25, 30):
+        frame(number)
+        drawn = [shown(animal) for animal in animals]
+        for i, j in permutations(range(len(animals)), 2):
+            low, high = drawn[j].min(axis=0), drawn[j].max(axis=0)
+            near = drawn[i][((drawn[i] > low) & (drawn[i] < high)).all(axis=1)]
+            touching += len(near) > 0
+            deep = near[inside(near, drawn[j], triangles)]
+            within += len(deep)
+            assert cKDTree(drawn[j]).query(deep)[0].max(initial=0.0) < 0.01
+        assert all(np.linalg.norm(y - (0.0, 0.0, 0.85), axis=1).max() < 0.8 for y in drawn)
+    assert touching > 20 and within <= 3 * sum(map(len, drawn)) / 500

@@ -5,7 +5,7 @@ import pytest
 import shapes
 from scipy.spatial import cKDTree
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.contact.beside import beside, set_gaps
+from softpressure_ext.core.contact.beside import STANDING, beside, set_gaps
 from softpressure_ext.core.simulation_mesh.rays import grid_of
 
 KEPT = 0.002  # thickness of soft bodies [m]
@@ -63,7 +63,7 @@ def test_what_is_drawn_goes_through_nothing():
     assert is_far.sum() > 1000 and (drawn[:, 2] < 0.0).sum() > 30
     assert found[:, 2].min() > 0.0
     off = np.linalg.norm(found - feet, axis=1)
-    assert (off <= 0.5 * np.maximum(feet[:, 2] - KEPT, 0.0) + 1e-12)[~is_far].all()
+    assert (off <= STANDING * np.maximum(feet[:, 2] - KEPT, 0.0) + 1e-12)[~is_far].all()
 
 
 def test_gaps_are_distances_within_reach():
@@ -71,7 +71,7 @@ def test_gaps_are_distances_within_reach():
     x, triangles = shapes.icosphere(2)
     places = random.uniform(-1.3, 1.3, (400, 3))
     gaps = np.full(400, np.inf)
-    set_gaps(grid_of(x, triangles.astype(np.int64), 0.2), places, 0.2, gaps)
+    set_gaps(grid_of(x, triangles.astype(np.int64), 0.1), places, np.full(400, 0.2), gaps)
     corners = x[triangles]
     weights = random.dirichlet((1.0, 1.0, 1.0), 4000)
     sampled = np.einsum("sk,tkx->tsx", weights, corners).reshape(-1, 3)
@@ -93,6 +93,7 @@ def test_drawn_jellies_in_contact_do_not_cross():
         worst = max(worst, np.max(a[:, 2]) - np.min(b[:, 2]))
         assert not _inside(a[a[:, 2] > b[:, 2].min() - 0.01], b, ball[1]).any()
         assert not _inside(b[b[:, 2] < a[:, 2].max() + 0.01], a, ball[1]).any()
+        assert min(a[:, 2].min(), b[:, 2].min()) > 0.0
     assert worst > -0.01  # they touched
 
 
