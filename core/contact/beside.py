@@ -1,9 +1,9 @@
 """Drawn vertices beside other bodies: what is drawn and what touches agree there.
 
-A drawn vertex stands off the simulated surface that it follows, inwards or outwards. It may by a third of what the
-gap of this surface to others is larger there than the distance it keeps (half of it each would let triangles between
-the vertices of both cross): so the two surfaces are one where they touch, and
-what is drawn goes through nothing that the simulated surface does not go through.
+A drawn vertex stands off the simulated surface that it follows, inwards or outwards. It may by a third of what the gap
+of this surface to others is larger there than the distance it keeps (by half of it, triangles between such vertices of
+two bodies would cross): so the two surfaces are one where they touch, and what is drawn goes through nothing that the
+simulated surface does not go through.
 """
 
 from typing import NamedTuple
