@@ -9,7 +9,7 @@ import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..model import Model
-from ..tiny import TINY
+from ..simulation_mesh.nearest import nearest_triangles
 
 #: Distance up to which a sharp body cuts, over the distance that the two keep.
 REACH = 1.1
@@ -35,6 +35,7 @@ class Cuts:
         self._pairs = [
             (
                 skin,
+                float(mean[skin]),
                 *self._places(body, mean[skin] / PLACES),
                 REACH * float(model.thickness[skin] + model.thickness[body]),
             )
@@ -46,25 +47,24 @@ class Cuts:
     def after(self, torn: BoolArray, x: FloatArray) -> BoolArray:
         """Torn springs at positions x of all points [m], from those before; the same array if none tears."""
         after = torn
-        for skin, ends, share, reach in self._pairs:
+        for skin, length, ends, share, reach in self._pairs:
             first, last = self._surfaces.body_triangle_start[skin : skin + 2]
             place = (1.0 - share)[:, None] * x[ends[:, 0]] + share[:, None] * x[ends[:, 1]]
             own = self._model.body_point_start[skin : skin + 2]
             low, high = x[own[0] : own[1]].min(axis=0) - reach, x[own[0] : own[1]].max(axis=0) + reach
             place = place[((place >= low) & (place <= high)).all(axis=1)]
-            corners = x[self._surfaces.triangles[first:last]] if len(place) else np.zeros((0, 3, 3))
-            for point in place:
-                near = np.flatnonzero(
-                    ((corners.min(axis=1) - reach <= point) & (corners.max(axis=1) + reach >= point)).all(axis=1)
-                )
-                if not len(near):
-                    continue
-                distance, side = _distances(point, corners[near])
-                nearest = int(np.argmin(distance))
-                spring = int(self._sides[first + near[nearest], side[nearest]])
-                if distance[nearest] <= reach and spring >= 0 and not after[spring]:
-                    after = after.copy() if after is torn else after
-                    after[spring] = True
+            if not len(place):
+                continue
+            triangles = self._surfaces.triangles[first:last] - own[0]
+            face, weights = nearest_triangles(place, np.zeros_like(place), x[own[0] : own[1]], triangles, length)
+            nearest = np.einsum("ij,ijk->ik", weights, x[self._surfaces.triangles[first + face]])
+            near = np.linalg.norm(place - nearest, axis=1) <= reach
+            # side k runs from corner k to the next one: the corner before it has the least weight
+            spring = self._sides[first + face[near], (weights[near].argmin(axis=1) + 1) % 3]
+            spring = spring[spring >= 0]
+            if not torn[spring].all():
+                after = after.copy() if after is torn else after
+                after[spring] = True
         return after
 
     def _lengths(self) -> FloatArray:
@@ -79,15 +79,3 @@ class Cuts:
         rows = np.repeat(np.arange(len(ends)), counts + 1)
         first = np.repeat(np.cumsum(counts + 1) - counts - 1, counts + 1)
         return ends[rows].astype(np.int32), (np.arange(len(rows)) - first) / np.repeat(counts, counts + 1)
-
-
-def _distances(point: FloatArray, corners: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Distance of a point from triangles [m], shape (n, 3, 3), and the nearest side of each (corner k to k + 1)."""
-    start, way = corners, np.roll(corners, -1, axis=1) - corners
-    along = ((point - start) * way).sum(axis=2) / ((way * way).sum(axis=2) + TINY)
-    away = np.linalg.norm(point - start - np.clip(along, 0.0, 1.0)[:, :, None] * way, axis=2)
-    normal = np.cross(way[:, 0], -way[:, 2])
-    normal /= np.linalg.norm(normal, axis=1)[:, None] + TINY
-    within = (np.cross(way, point - start) * normal[:, None]).sum(axis=2).min(axis=1) >= 0.0
-    height = np.abs(((point - start[:, 0]) * normal).sum(axis=1))
-    return np.where(within, height, away.min(axis=1)), np.argmin(away, axis=1)

@@ -27,8 +27,8 @@ from .mesh_io import FloatArray, IntArray
 from .seen_shape import Shape
 from .simulation_mesh_choice import may_be_even, vertex_count
 
-#: An even mesh is used where steps times vertices of the drawn one are more than this many times its own.
-_DEARER = 1.2
+#: An even mesh is used where steps times vertices of the drawn one are more than this many times its own, or steps.
+_DEARER, _MORE_STEPS = 1.2, 1.5
 #: The shortest edge of an even mesh, in its mean length.
 _SHORTEST = 0.6
 #: Most automatic thickness as a share of the size: a cube of 2 m and eight vertices lies 2.5 mm over the floor.
@@ -224,7 +224,7 @@ def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: 
     if scene.softpressure.solver not in FORCE_BASED and len(triangles):
         sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
         length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
-        drawn, even = len(positions) / max(float(sides.min()), 1e-300), count / (_SHORTEST * length)
-        if drawn > _DEARER * even:
+        steps = _SHORTEST * length / max(float(sides.min()), 1e-300)  # over those of the even mesh
+        if steps > _MORE_STEPS or steps * len(positions) > _DEARER * count:
             return False
     return not is_made_whole(positions, triangles)
