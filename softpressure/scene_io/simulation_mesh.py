@@ -192,7 +192,7 @@ def _bound_to_cage(
 @lru_cache(_KEPT)
 def _drawn_triangles(drawn: Drawn) -> DrawnTriangles:
     """What a torn even mesh tears of the drawn one: asked for in each frame."""
-    return DrawnTriangles(drawn.even, drawn.positions, drawn.triangles)
+    return DrawnTriangles(drawn.even, drawn.follower, drawn.positions, drawn.triangles)
 
 
 def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:

@@ -104,7 +104,8 @@ def test_a_ramp_of_weights_stays_a_ramp():
 def test_torn_triangles_are_those_at_the_same_place(name):
     x, triangles = MESHES[name]
     even = even_mesh(x, triangles, 1000)
-    drawn = DrawnTriangles(even, x, triangles)
+    follower = Follower(even, x)
+    drawn = DrawnTriangles(even, follower, x, triangles)
     assert not drawn.torn(np.zeros(len(even.triangles), bool)).any()
     assert drawn.torn(np.ones(len(even.triangles), bool)).all()
     middles, ours = even.positions[even.triangles].mean(axis=1), x[triangles].mean(axis=1)
@@ -114,4 +115,5 @@ def test_torn_triangles_are_those_at_the_same_place(name):
     assert found[ours[:, 2] > high + 0.05 * size].all()
     assert not found[ours[:, 2] < high - reach * size].any()
     single = drawn.torn(np.arange(len(even.triangles)) == 17)
+    assert single[(follower.triangle[triangles] == 17).any(axis=1)].all()
     assert single.any() and np.linalg.norm(ours[single] - middles[17], axis=1).max() < 1.2 * reach
