@@ -7,25 +7,19 @@ import numpy as np
 
 from ..array_types import FloatArray, IntArray
 from ..errors import MeshError, ParameterError
-from ..topology import check_extent, signed_volume, triangle_areas
+from ..topology import check_extent, triangle_areas
 from .drawn import drawn_surface, vertex_normals
 from .holes import fill_holes
 from .nearest import nearest_triangles
-from .parts import have_parts_to_unite
-from .rays import grid_of, set_thickness
+from .parts import part_names, united
 from .remesh import Remeshed, remesh
 from .repair import Mesh, oriented, split_pinched, weld, without_doubles
 from .shrink import LARGE, shrunk
 from .surface import Numbers, set_twins
-from .wrap import wrap
+from .wrapped_parts import GAP, nearer, open_groups, wrapped_parts
 
 #: Fewest vertices that can be asked for.
 LEAST_COUNT = 20
-#: A part is taken as a sheet if it encloses less than this times its area to the power 3/2; a sphere has 0.094.
-FLAT_VOLUME = 1e-3
-
-#: Rays of a wrapped body look this many distances of the wrap far: thicker parts are as good as any.
-THICK = 8.0
 
 #: What was done to a mesh that encloses nothing as it is drawn; ends of sentences "Suzanne ...".
 FILLED, WRAPPED, TURNED = (
@@ -33,6 +27,7 @@ FILLED, WRAPPED, TURNED = (
     "is not one closed surface: simulated as if it were",
     "has faces that point inwards: simulated as if they did not",
 )
+JOINED = f"has {{}} of its gaps closed, those of less than {100.0 * GAP:.2g} % of its size"
 
 
 class EvenMesh(NamedTuple):
@@ -84,10 +79,9 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
     drawn, mesh, notes = repaired(x, triangles)
     carrier = mesh if len(mesh.x) == len(drawn.x) else drawn  # where values of drawn vertices are known
     yield 0.05
-    stand_off = 0.0
     if WRAPPED in notes:
-        wrapped, faces, stand_off = wrap(mesh.x, mesh.triangles)
-        mesh = split_pinched(Mesh(wrapped, faces, np.full(len(x), -1)))
+        mesh, distances, gaps = wrapped_parts(mesh)
+        notes += (JOINED.format(gaps),) if gaps else ()
         yield 0.1
     twin = np.zeros(mesh.triangles.size, np.int64)
     set_twins(mesh.triangles, twin)
@@ -104,7 +98,7 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
             break
         done = done if np.isnan(share) else 0.2 + 0.7 * share
         yield done
-    even = _nearer(made.x, made.triangles, stand_off) if stand_off > 0.0 else made.x
+    even = nearer(made, distances) if WRAPPED in notes else made.x
     normals = _to_given(drawn.vertex, vertex_normals(drawn.x, drawn.triangles))
     face = np.where(mesh.vertex >= 0, made.face[mesh.vertex], -1)
     lost = np.flatnonzero(face < 0)
@@ -138,7 +132,9 @@ def repaired(x: FloatArray, triangles: Numbers) -> tuple[Mesh, Mesh, tuple[str, 
     wound = oriented(mesh)
     turned = split_pinched(wound)
     filled = fill_holes(turned)
-    if not _is_closed(filled) or have_parts_to_unite(filled.x, filled.triangles):
+    part = part_names(filled.triangles, len(filled.x))
+    group = united(filled.x, filled.triangles, part)
+    if open_groups(filled, part, group):
         return turned, filled, (WRAPPED,)
     notes: tuple[str, ...] = (FILLED,) if len(filled.triangles) > len(turned.triangles) else ()
     if not np.array_equal(wound.triangles, mesh.triangles):
@@ -146,25 +142,8 @@ def repaired(x: FloatArray, triangles: Numbers) -> tuple[Mesh, Mesh, tuple[str, 
     return turned, filled, notes
 
 
-def _is_closed(mesh: Mesh) -> bool:
-    """Whether a mesh is closed, oriented, and encloses more than a sheet."""
-    if set_twins(mesh.triangles, np.zeros(mesh.triangles.size, np.int64)):
-        return False
-    return signed_volume(mesh.x, mesh.triangles) > FLAT_VOLUME * _area(mesh) ** 1.5
-
-
 def _area(mesh: Mesh) -> float:
     return float(triangle_areas(mesh.x, mesh.triangles).sum())
-
-
-def _nearer(x: FloatArray, triangles: Numbers, stand_off: float) -> FloatArray:
-    """A wrap moved back to what it was made of: by its distance where it is thick, not at all where it is thin."""
-    normals, thickness = vertex_normals(x, triangles), np.zeros(len(x))
-    grid = grid_of(x, triangles.astype(np.int64), stand_off)
-    set_thickness(grid, x, normals, 1, False, THICK * stand_off, thickness)
-    back = np.clip((thickness - 3.0 * stand_off) / 4.0, 0.0, stand_off)
-    nearer: FloatArray = x - back[:, None] * normals
-    return nearer
 
 
 def _to_given(vertex: Numbers, values: FloatArray) -> FloatArray:

@@ -12,28 +12,32 @@ from ..jit import kernel, lean_kernel
 from .samples import closest_weights
 from .surface import Numbers
 
-#: Cells along the longest side: finer grids let the outside in through narrow gaps.
+#: Cells along the longest side of a whole mesh: finer grids let the outside in through narrow gaps.
 CELLS = 110
-#: Distance of the wrap [cells]: more than half the diagonal of a cell, or sheets would get holes.
-DISTANCE = 0.9
+#: Distance of the wrap [cells]: more than half the diagonal of a cell, or sheets would get holes. Parts that are nearer
+#: to each other than twice the second one are wrapped at that, which closes the gap: remeshing needs a wider one.
+DISTANCE, CLOSING = 0.9, 1.65
 #: Cells of nothing around.
 MARGIN = 3
 
 
-def wrap(x: FloatArray, triangles: Numbers) -> tuple[FloatArray, Numbers, float]:
-    """Positions and triangles of the wrap, and its distance. Parts of it may still touch in single vertices."""
-    size = float(np.ptp(x, axis=0).max()) / CELLS
-    low = x.min(axis=0) - MARGIN * size
-    shape = np.ceil(np.ptp(x, axis=0) / size).astype(np.int64) + 2 * MARGIN + 1
-    value = np.full(tuple(shape), DISTANCE + 1.0)
-    set_distances((x - low) / size, triangles.astype(np.int64), DISTANCE + 1.0, value)
-    value -= DISTANCE
+def wrap(x: FloatArray, triangles: Numbers, size: float, distance: float) -> tuple[FloatArray, Numbers]:
+    """Positions and triangles of the wrap of triangles, a distance of so many cells of this `size` away from them.
+
+    Parts of it may still touch in single vertices.
+    """
+    low, high = (bound(x[triangles], axis=(0, 1)) for bound in (np.min, np.max))
+    low -= MARGIN * size
+    shape = np.ceil((high - low) / size).astype(np.int64) + MARGIN + 1
+    value = np.full(tuple(shape), distance + 1.0)
+    set_distances((x - low) / size, triangles.astype(np.int64), distance + 1.0, value)
+    value -= distance
     inside = _unreached(value)
     while close_checkerboards(inside, value):
         pass
     inside = _unreached(np.where(inside, -1.0, 1.0))  # what that has cut off would be bubbles
     place, corners = _net(inside, np.maximum(np.abs(value), 1e-3))
-    return low + size * place, corners, DISTANCE * size
+    return low + size * place, corners
 
 
 def _unreached(value: FloatArray) -> BoolArray:

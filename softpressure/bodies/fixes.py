@@ -6,7 +6,6 @@ from typing import NamedTuple
 import bmesh
 import bpy
 import numpy as np
-from mathutils.bvhtree import BVHTree
 from mathutils.geometry import area_tri
 
 from ...core import MeshError, SoftPressureError
@@ -151,8 +150,8 @@ def _select_crowded(obj: bpy.types.Object) -> str:
 def _select_crossing(obj: bpy.types.Object) -> str:
     mesh: Mesh = obj.data
     triangles = mesh_io.read_triangles(mesh, np.eye(4))
-    tree = BVHTree.FromPolygons(mesh_io.read_local(mesh).tolist(), triangles.tolist(), all_triangles=True)
-    faces = {mesh.loop_triangles[number].polygon_index for number in mesh_checks.crossing_faces(triangles, tree)}
+    crossing = mesh_io.crossing_triangles(mesh_io.read_local(mesh), triangles)
+    faces = {mesh.loop_triangles[number].polygon_index for number in crossing}
     return _show(obj, [number in faces for number in range(len(mesh.polygons))])
 
 

@@ -1,16 +1,12 @@
 """Flaws of bodies: problems and causes of long runs, a sentence each, and the fixes for them."""
 
-from collections.abc import Generator
-from itertools import combinations
 from typing import NamedTuple
 
 import bpy
 import numpy as np
-from mathutils.bvhtree import BVHTree
 from mathutils.kdtree import KDTree
 
-from ...core.parameters import SKINS
-from ..scene_io import collision_filter, digests, mesh_io, node_trees, simulation_mesh_choice, units
+from ..scene_io import digests, mesh_io, node_trees, simulation_mesh_choice, units
 from ..scene_io.blender_types import Mesh
 from ..scene_io.mesh_io import FloatArray, IntArray
 from ..state import sessions
@@ -21,8 +17,6 @@ from . import object_checks, sizes, validation
 SLIVER = 0.05
 #: Vertices of open edges nearer than this share of the size are doubles.
 DOUBLE = 1e-4
-#: How many vertices or triangles become Python's own lists at once.
-_AT_ONCE = 100_000
 #: A triangle below this share of the size squared has no area.
 NO_AREA = 1e-14
 
@@ -42,7 +36,7 @@ class Flaw(NamedTuple):
 
 
 def of_scene(scene: bpy.types.Scene) -> list[Flaw]:
-    """All flaws of the bodies of a scene, those that cannot be simulated first. Takes seconds for large meshes."""
+    """Flaws of the bodies of a scene that their settings and meshes tell, those that cannot be simulated first."""
     found: list[Flaw] = []
     for _ in search(scene, found):
         pass
@@ -53,35 +47,19 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
     """The same object by object, as work that can be stopped; appends to `found`."""
     problems, metres = validation.problems(scene), units.metres_per_unit(scene)
     objects = sessions.objects(scene, "SOFT", "RIGID", "COLLIDER")
-    trees: dict[str, BVHTree] = {}
     for number, obj in enumerate(objects):
-        label = f"Checking {obj.name}"
-        yield number, len(objects), label
+        yield number, len(objects), f"Checking {obj.name}"
         sentence = problems.get(obj.session_uid, "")
         if sentence:
             found.append(Flaw(obj.name, sentence, fixes_for(obj)))
         elif not obj.softpressure.is_baked and obj.type == "MESH":
-            follows = obj.softpressure.kind == "SOFT" and simulation_mesh_choice.may_be_even(obj)
-            if follows and (sentence := simulation_mesh_choice.unfollowed(obj)):
+            if obj.softpressure.kind == "SOFT" and (sentence := simulation_mesh_choice.unfollowed(obj)):
                 found.append(Flaw(obj.name, sentence, ("APPLY_MODIFIER",), is_grave=False))
             if text := sizes.unfit_text(obj):
                 found.append(Flaw(obj.name, text, ("FIT_SIZE",), is_grave=False))
             positions, triangles = _shape(obj, metres)
             if len(triangles):
-                tree = trees[obj.name] = yield from _tree(positions, triangles, (number, len(objects), label))
                 found += _slight(obj, positions, triangles, metres)
-                if follows and _is_made_whole(positions, triangles):
-                    continue  # its faces may cross
-                yield number + 0.7, len(objects), label
-                found += _crossings(obj, triangles, tree)
-    for (one, tree), (other, other_tree) in combinations(trees.items(), 2):
-        if collision_filter.ignore_each_other(scene.objects[one], scene.objects[other]):
-            continue
-        yield len(objects), len(objects), f"Checking {one} and {other}"
-        count = len({face for face, _ in tree.overlap(other_tree)})
-        if count:
-            sentence = f"{one}: {count} faces cross {other} at the start; they are moved apart. Move one of them away."
-            found.append(Flaw(one, sentence, is_grave=False))
     if text := units.gravity_text(scene):
         found.append(Flaw(scene.name, text, is_grave=False))
     found.sort(key=lambda flaw: not flaw.is_grave)
@@ -200,20 +178,6 @@ def _has_doubles(x: FloatArray, distance: float) -> bool:
     return any(len(tree.find_range(point, distance)) > 1 for point in x)
 
 
-def _tree(
-    positions: FloatArray, triangles: IntArray, done: tuple[int, int, str]
-) -> Generator[tuple[float, int, str], None, BVHTree]:
-    """The tree of a mesh, made in slices of a moment each; `done`: (objects done, all, label) when it begins."""
-    (number, total, label), points, faces = done, list[list[float]](), list[list[int]]()
-    for start in range(0, len(positions), _AT_ONCE):
-        points += positions[start : start + _AT_ONCE].tolist()
-        yield number + 0.2 * start / len(positions), total, label
-    for start in range(0, len(triangles), _AT_ONCE):
-        faces += triangles[start : start + _AT_ONCE].tolist()
-        yield number + 0.2 + 0.3 * start / len(triangles), total, label
-    return BVHTree.FromPolygons(points, faces, all_triangles=True)
-
-
 def _shape(obj: bpy.types.Object, metres: float) -> tuple[FloatArray, IntArray]:
     """World positions [m] and triangles that a body starts from, as far as its own mesh tells."""
     matrix, key = units.to_metres(mesh_io.world_matrix(obj), metres), mesh_io.live_key(obj)
@@ -249,27 +213,3 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
         )
         found.append(Flaw(obj.name, sentence, ("THICKNESS",), is_grave=False))
     return found
-
-
-def _is_made_whole(positions: FloatArray, triangles: IntArray) -> bool:
-    from ..scene_io import simulation_mesh  # needs the solver
-
-    return simulation_mesh.is_made_whole(positions, triangles)
-
-
-def _crossings(obj: bpy.types.Object, triangles: IntArray, tree: BVHTree) -> list[Flaw]:
-    """Crossing faces at the start of a soft body with self-collision."""
-    settings = obj.softpressure
-    if settings.kind != "SOFT" or settings.body_type not in SKINS or not settings.self_collision:
-        return []
-    count = len(crossing_faces(triangles, tree))
-    sentence = f"{obj.name}: {count} faces cross each other and are simulated as they are. Separate them in Edit Mode."
-    return [Flaw(obj.name, sentence, ("SELECT_CROSSING",), is_grave=False)] if count else []
-
-
-def crossing_faces(triangles: IntArray, tree: BVHTree) -> set[int]:
-    """Numbers of the triangles that cross another one of the same surface, but for neighbours."""
-    pairs = np.array(tree.overlap(tree), np.int64).reshape(-1, 2)
-    one, other = triangles[pairs[:, 0]], triangles[pairs[:, 1]]
-    are_apart = (one[:, :, None] != other[:, None, :]).all(axis=(1, 2))
-    return set(np.unique(pairs[are_apart]).tolist())

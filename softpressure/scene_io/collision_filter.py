@@ -13,12 +13,6 @@ def accepted(obj: bpy.types.Object) -> frozenset[int] | None:
     return None if collection is None else frozenset(other.session_uid for other in collection.all_objects)
 
 
-def ignore_each_other(one: bpy.types.Object, other: bpy.types.Object) -> bool:
-    """Whether one of two bodies excludes the other: then they have no contact."""
-    pairs = ((accepted(one), other), (accepted(other), one))
-    return any(uids is not None and body.session_uid not in uids for uids, body in pairs)
-
-
 def ignored(uids: Sequence[int], accepted_of: Sequence[frozenset[int] | None]) -> NDArray[np.bool_] | None:
     """Pairs of bodies without contact, for the core, shape (body_count, body_count); None for none.
 

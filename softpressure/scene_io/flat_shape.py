@@ -6,7 +6,7 @@ import bmesh
 import bpy
 import numpy as np
 
-from ...core import check_closed_surface
+from ...core import MeshError, check_closed_surface
 from ...core.bodies.flat.outline import is_flat
 from . import mesh_io
 from .mesh_io import FloatArray
@@ -43,7 +43,7 @@ def is_out_of_gravity(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
 def give_back(obj: bpy.types.Object) -> None:
     """Make a flat mesh of faces, which is no body, a closed one: a second side, and a rim between both.
 
-    Its middle stays where it was. Raises `MeshError`, and changes nothing, if that does not close it.
+    Its middle stays where it was. Raises `MeshError`, and changes nothing, if that does not close it, or would cross.
     """
     mesh: Any = obj.data
     local = mesh_io.read_local(mesh).astype(float)
@@ -59,8 +59,13 @@ def give_back(obj: bpy.types.Object) -> None:
         bmesh.ops.translate(shape, verts=list(shape.verts), vec=shift.tolist())
         shape.verts.index_update()
         positions = np.array([vertex.co[:] for vertex in shape.verts])
-        triangles = [[loop.vert.index for loop in corners] for corners in shape.calc_loop_triangles()]
-        check_closed_surface(obj.name, positions, np.array(triangles, np.int32))
+        corners = [[loop.vert.index for loop in each] for each in shape.calc_loop_triangles()]
+        triangles = np.array(corners, np.int32)
+        check_closed_surface(obj.name, positions, triangles)
+        if count := len(mesh_io.crossing_triangles(positions, triangles)):
+            raise MeshError(
+                f"{obj.name}: lies on itself, so that {count} faces of a cushion would cross. Move its parts apart."
+            )
         shape.to_mesh(mesh)
     finally:
         shape.free()

@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from mathutils.bvhtree import BVHTree
 from numpy.typing import NDArray
 
 from .blender_types import Mesh
@@ -63,6 +64,16 @@ def read_triangles(mesh: Mesh, matrix: FloatArray) -> IntArray:
     if np.linalg.det(matrix[:3, :3]) < 0.0:
         triangles = np.ascontiguousarray(triangles[:, ::-1])
     return triangles
+
+
+def crossing_triangles(local: NDArray[Any], triangles: IntArray) -> list[int]:
+    """Numbers of the triangles that cross another one of the same surface, but for neighbours, ascending."""
+    tree = BVHTree.FromPolygons(local.tolist(), triangles.tolist(), all_triangles=True)
+    pairs = np.array(tree.overlap(tree), np.int64).reshape(-1, 2)
+    one, other = triangles[pairs[:, 0]], triangles[pairs[:, 1]]
+    are_apart = (one[:, :, None] != other[:, None, :]).all(axis=(1, 2))
+    found: list[int] = np.unique(pairs[are_apart]).tolist()
+    return found
 
 
 def with_own_diagonals(triangles: IntArray, face: IntArray, edges: IntArray, vertex_count: int) -> IntArray:

@@ -203,11 +203,6 @@ def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
     return areas
 
 
-def is_made_whole(positions: FloatArray, triangles: IntArray) -> bool:
-    """Whether a surface is closed, or its parts are united, before it is simulated by an even mesh."""
-    return not _is_closed(positions, triangles) or have_parts_to_unite(positions, triangles.astype(np.int64))
-
-
 def _is_closed(positions: FloatArray, triangles: IntArray) -> bool:
     try:
         check_closed_surface("", positions, triangles)
@@ -227,4 +222,4 @@ def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: 
         steps = _SHORTEST * length / max(float(sides.min()), 1e-300)  # over those of the even mesh
         if steps > _MORE_STEPS or steps * len(positions) > _DEARER * count:
             return False
-    return not is_made_whole(positions, triangles)
+    return _is_closed(positions, triangles) and not have_parts_to_unite(positions, triangles.astype(np.int64))

@@ -128,7 +128,7 @@ def begin(
     session.world, session.added_mass = world, world.added_mass
     _keep_start(session, start, captured.inputs)
     gas_notes.note_start(session, start)
-    session.soft_solids = xpbd_limits.solids_that_give_way(scene, session, start)
+    session.soft_solids = [*xpbd_limits.solids_that_give_way(scene, session.quantities, start).values()]
     session.crossing_count = world.crossing_triangle_count
     session.object_uids = start.uids()
     cache = FrameCache(

@@ -1,27 +1,29 @@
-"""A start without a run, for *Check*: what *Simulate* would refuse, and what a frame would cost."""
+"""A start and a frame without a run, for *Check*: what *Simulate* would refuse and tell, and what a frame costs."""
+
+import time
 
 import bpy
 import numpy as np
 
-from ...core import Model, SoftPressureError, World
+from ...core import FrameInput, Model, SoftPressureError, World
 from ...core.solvers.explicit.stability import rest_bounds
+from ...core.solvers.explicit.unsupported import crossings_at_start
 from ..bodies import validation
 from ..bodies.mesh_checks import Flaw
 from ..cache import playback
+from ..scene_io import flat_shape, mesh_io
 from ..state import sessions, worker_thread
 from ..state.jobs import Work
-from ..state.snapshot import Refusals, Snapshot
-from . import capture, making_meshes, simulate_job
-from .kernels import prepare
+from ..state.snapshot import Refusals, SceneValues, Snapshot
+from . import capture, gas_notes, making_meshes, simulate_job, stepping, xpbd_limits
+from .kernels import prepare, starts_crossed
 
-#: What a vertex takes in a step [s], contact included: 1,014 of a ball take 56 us on a core of 2023 without contact.
-PER_VERTEX = 1e-7
 #: A frame that takes longer is told [s].
 SLOW = 0.5
 
 
 def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
-    """Capture the first frame and make its world as a start does; appends what that tells to `found`.
+    """Capture the first frame, make its world and step a frame as a run does; appends what that tells to `found`.
 
     Changes no cache. Does nothing where *Simulate* waits, as in Edit Mode.
     """
@@ -44,9 +46,19 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         values = capture.scene_values(scene)
         yield len(start.uids()), len(start.uids()) + 1, "Checking the start"
         model = yield from worker_thread.run(lambda: capture.build_model(values, start))
+        session.starts_crossed = yield from worker_thread.run(lambda: starts_crossed(model))
+        yield from prepare(scene)  # what crosses takes more kernels
+        if session.starts_crossed:
+            crossings = yield from worker_thread.run(lambda: crossings_at_start(model))
+            found += _crossings(scene, crossings, start)
+        found += yield from worker_thread.run(lambda: _notes(values, model, start))
         world = yield from worker_thread.run(lambda: capture.build_world(values, model))
         refused = start.refused
-        found += _cost(scene, world, start)
+        yield len(start.uids()), len(start.uids()) + 1, "Checking a frame"
+        with simulate_job.elsewhere(scene, session):
+            given = stepping.read(scene, simulate_job.evaluated_at(scene, first + 1), start, first + 1).given
+        taken = yield from worker_thread.run(lambda: _seconds_of_frame(world, given))
+        found += _cost(scene, world, start, taken)
     except Refusals as error:
         refused = error.refused
     except SoftPressureError as error:
@@ -60,26 +72,60 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
     found.sort(key=lambda flaw: not flaw.is_grave)
 
 
-def seconds_per_frame(world: World) -> float:
-    """Estimated time of a frame [s], from its steps and vertices."""
-    return PER_VERTEX * world.steps_per_frame * world.model.vertex_count
+def _crossings(scene: bpy.types.Scene, counts: dict[tuple[int, int], int], start: Snapshot) -> list[Flaw]:
+    """What is told of surfaces that cross; `counts`: of triangles, by the numbers of both bodies."""
+    by_uid, found = {obj.session_uid: obj for obj in scene.objects}, []
+    objects = [by_uid[uid] for uid in start.all_uids()]
+    for (one, other), count in counts.items():
+        name, fixes = objects[one].name, tuple[str, ...]()
+        if one != other:
+            sentence = f"crosses {objects[other].name} at the start, in {count} faces; they are moved apart. Part them."
+        else:
+            is_drawn = one >= len(start.bodies) or start.bodies[one].drawn is None
+            faces = "faces" if is_drawn else "faces of its simulation mesh"
+            sentence = f"{count} {faces} cross each other and are simulated as they are. "
+            if is_drawn or _crosses_as_drawn(objects[one]):
+                sentence, fixes = sentence + "Separate them in Edit Mode.", ("SELECT_CROSSING",)
+            else:
+                sentence += "Choose a finer Detail or more Vertices."
+        found.append(Flaw(name, f"{name}: {sentence}", fixes, is_grave=False))
+    return found
 
 
-def _cost(scene: bpy.types.Scene, world: World, start: Snapshot) -> list[Flaw]:
+def _crosses_as_drawn(obj: bpy.types.Object) -> bool:
+    triangles = mesh_io.read_triangles(obj.data, np.eye(4))
+    return bool(mesh_io.crossing_triangles(flat_shape.rest_positions(obj), triangles))
+
+
+def _notes(scene: SceneValues, model: Model, start: Snapshot) -> list[Flaw]:
+    """What the panel would tell of a run's first frame."""
+    soft = xpbd_limits.solids_that_give_way(scene, gas_notes.quantities(model, start), start)
+    tight = {start.bodies[number].name: text for number, text in gas_notes.complaints_at_start(model).items()}
+    return [Flaw(name, text, is_grave=False) for name, text in [*soft.items(), *tight.items()]]
+
+
+def _seconds_of_frame(world: World, given: FrameInput) -> float:
+    """Step a frame; returns what it takes [s]."""
+    since = time.monotonic()
+    world.advance_frame(given)
+    return time.monotonic() - since
+
+
+def _cost(scene: bpy.types.Scene, world: World, start: Snapshot, seconds: float) -> list[Flaw]:
     """What is told of slow frames: the body that asks for the shortest steps, and what helps."""
-    cost = seconds_per_frame(world)
-    if cost <= SLOW:
+    if seconds <= SLOW:
         return []
+    sentence = f"a frame takes about {seconds:.2g} s, {world.steps_per_frame:,} steps of "
+    if not start.bodies:
+        sentence = f"{scene.name}: {sentence}{len(start.rigid)} rigid bodies. Use fewer, or their convex hulls."
+        return [Flaw(scene.name, sentence, is_grave=False)]
     body = start.bodies[_stiffest(world.model)]
     obj = next(each for each in scene.objects if each.session_uid == body.object_uid)
     is_drawn = body.kind == "MEMBRANE" and body.drawn is None
     fewer = "Simulate an even mesh, or lower" if is_drawn else "Choose a coarser Detail or fewer Vertices, or lower"
     if body.kind in {"SOLID", "TRUSS"}:
         fewer = "Choose larger cells, or lower"
-    sentence = (
-        f"{obj.name}: a frame takes about {cost:.2g} s, {world.steps_per_frame:,} steps of "
-        f"{world.model.vertex_count:,} vertices. {fewer} its stiffness."
-    )
+    sentence = f"{obj.name}: {sentence}{world.model.vertex_count:,} vertices. {fewer} its stiffness."
     return [Flaw(obj.name, sentence, ("EVEN_MESH",) if is_drawn else (), is_grave=False)]
 
 

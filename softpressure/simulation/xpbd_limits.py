@@ -8,6 +8,7 @@ from ...core import BodyDiagnostics, Model
 from ...core.solvers.xpbd.pressure_retention import PressureRetention, compliance_ratio
 from ...core.topology import signed_volume
 from ..scene_io import time_mapping
+from ..state.body_quantities import Quantities
 from ..state.sessions import Session
 from ..state.snapshot import SceneValues, Snapshot
 
@@ -19,23 +20,23 @@ TOO_SOFT = 1.5
 _REMEDY = "Use the method Soft Pressure, or more substeps."
 
 
-def solids_that_give_way(scene: SceneValues, session: Session, start: Snapshot) -> list[str]:
-    """A sentence for each solid whose compliance under XPBD is far above the one asked for; none with another
-    method.
+def solids_that_give_way(scene: SceneValues, known_of: dict[int, Quantities], start: Snapshot) -> dict[str, str]:
+    """A sentence, by name, for each solid whose compliance under XPBD is far above the one asked for; none with another
+    method. `known_of`: quantities by `session_uid`.
     """
-    settings, found = scene.softpressure, list[str]()
+    settings, found = scene.softpressure, dict[str, str]()
     if settings.solver != "XPBD":
         return found
     time = 1.0 / (time_mapping.frame_rate(scene) * settings.substeps)
     for body in start.bodies:
         if body.kind == "MEMBRANE":
             continue
-        known, size = session.quantities[body.object_uid], np.ptp(body.positions, axis=0)
+        known, size = known_of[body.object_uid], np.ptp(body.positions, axis=0)
         cell = body.settings["cell_size"] or 0.25 * float(size.min())
         density = known.mass / max(signed_volume(body.positions, body.triangles), 1e-300)
         times = compliance_ratio(known.modulus, cell, density, time)
         if times > TOO_SOFT:
-            found.append(f"{body.name} is about {times:.2g} times softer than set. {_REMEDY}")
+            found[body.name] = f"{body.name} is about {times:.2g} times softer than set. {_REMEDY}"
     return found
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import bpy
+import drawn_meshes
 import numpy as np
 import pytest
 import shapes
@@ -10,6 +11,7 @@ from bpy_panels import body_rows
 from bpy_scene import FallingWorld, empty_file, falling, frame, play, problem_of, shown, this_session  # noqa: F401
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.scene_io import mesh_io
 from softpressure_ext.softpressure.simulation import capture
 
 
@@ -234,14 +236,70 @@ def test_a_flat_mesh_is_offered_a_back_and_gas_between(cells: int) -> None:
     assert shown(sheet)[:, 2].mean() < 3.0
 
 
+def polygon(radii: Any) -> tuple[Any, Any]:
+    """A face around the origin, with corners at these distances from it."""
+    turns = np.arange(len(radii)) * 2.0 * np.pi / len(radii)
+    return np.stack([radii * np.cos(turns), radii * np.sin(turns)], axis=1), [tuple(range(len(radii)))]
+
+
+def comb() -> tuple[Any, Any]:
+    corners = [(0, 0), (5, 0)] + [
+        (i + x, z) for i in (4, 3, 2, 1, 0) for x, z in ((1, 0.2), (0.5, 0.2), (0.5, 1), (0, 1))
+    ]
+    return np.array(corners, float), [tuple(range(len(corners)))]
+
+
+def grid(cells: int) -> tuple[Any, Any]:
+    x, triangles = shapes.grid(1.0, cells)
+    return x[:, :2], triangles.tolist()
+
+
+FLAT = {
+    "circle": polygon(np.ones(64)),
+    "star": polygon(np.tile([1.0, 0.2], 9)),
+    "heart": polygon(1.0 - 0.7 * np.sin(np.linspace(0.0, 2.0 * np.pi, 48, False))),
+    "comb": comb(),
+    "slit": (np.array([(0, 0), (1, 0), (1, 1), (0.5, 1), (0.5, 0.02), (0.49, 1), (0, 1)]), [tuple(range(7))]),
+    **{f"grid {cells}": grid(cells) for cells in (2, 12, 30)},
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_a_cushion_does_not_cross_itself(name: str) -> None:
+    """Neither as drawn, nor what is simulated: `Check` tells of that. The finest grid is simulated by an even mesh."""
+    sheet = add_outline(*FLAT[name])
+    assert bpy.ops.softpressure.inflate() == {"FINISHED"}
+    x = np.array([vertex.co for vertex in sheet.data.vertices])
+    assert drawn_meshes.crossing_count(x, mesh_io.read_triangles(sheet.data, np.eye(4))) == 0
+    assert bpy.ops.softpressure.check() == {"FINISHED"}
+    assert [flaw.sentence for flaw in this_session().checked[1] if "cross" in flaw.sentence] == []
+
+
+def strip_on_itself() -> tuple[Any, Any]:
+    """A strip that goes round once and a fifth."""
+    turns = np.linspace(0.0, 2.4 * np.pi, 40)
+    ring = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    return np.concatenate([ring, 1.4 * ring]), [(i, i + 1, 41 + i, 40 + i) for i in range(39)]
+
+
+TWO_SQUARES = np.array([(0, 0), (1, 0), (1, 1), (0, 1), (2, 1), (2, 2), (1, 2)], float), [(0, 1, 2, 3), (2, 4, 5, 6)]
+
+
 @pytest.mark.usefixtures("falling")
-def test_an_object_that_cannot_be_inflated_is_unchanged() -> None:
-    """Two squares that share a corner: the rim between their sides would not be a skin."""
-    corners = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 1), (2, 2), (1, 2)]
-    sheet = add_outline(np.array(corners, float), [(0, 1, 2, 3), (2, 4, 5, 6)], kind="")
+@pytest.mark.parametrize(
+    ("flat", "sentence"),
+    [
+        (TWO_SQUARES, "Ring: "),
+        (strip_on_itself(), "Ring: lies on itself, so that [0-9]+ faces of"),
+    ],
+    ids=["squares that share a corner", "a strip on itself"],
+)
+def test_an_object_that_cannot_be_inflated_is_unchanged(flat: Any, sentence: str) -> None:
+    sheet = add_outline(*flat, kind="")
     sheet.softpressure.body_type = "TRUSS"
     sheet.softpressure.kind = "SOFT"
-    with pytest.raises(RuntimeError, match="Ring: "):
+    counts = len(sheet.data.vertices), len(sheet.data.polygons)
+    with pytest.raises(RuntimeError, match=sentence):
         bpy.ops.softpressure.inflate()
-    assert (len(sheet.data.vertices), len(sheet.data.polygons)) == (7, 2)
+    assert (len(sheet.data.vertices), len(sheet.data.polygons)) == counts
     assert (sheet.softpressure.kind, sheet.softpressure.body_type) == ("SOFT", "TRUSS")

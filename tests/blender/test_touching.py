@@ -16,7 +16,6 @@ from bpy_scene import (
     select,
     this_session,
 )
-from softpressure_ext.softpressure.bodies import mesh_checks
 
 KINDS = ("SOFT", "RIGID", "COLLIDER")
 
@@ -105,9 +104,11 @@ def test_balls_fall_through_ignored_bodies_and_rest_on_others() -> None:
 
 def test_check_reports_no_crossings_of_bodies_that_ignore_each_other() -> None:
     ball, _ = add_ball(), add_ball("Other", (0.3, 0, 5))
-    assert any("cross" in flaw.sentence for flaw in mesh_checks.of_scene(bpy.context.scene))
+    assert bpy.ops.softpressure.check() == {"FINISHED"}
+    assert any("crosses" in flaw.sentence for flaw in this_session().checked[1])
     ball.softpressure.collision_collection = collection("Nothing")
-    assert not any("cross" in flaw.sentence for flaw in mesh_checks.of_scene(bpy.context.scene))
+    assert bpy.ops.softpressure.check() == {"FINISHED"}
+    assert not this_session().checked[1]
     frame(1)
     assert this_session().crossing_count == 0
 

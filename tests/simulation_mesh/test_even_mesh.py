@@ -6,7 +6,8 @@ import pytest
 import shapes
 from softpressure_ext.core import Follower, MeshError, ParameterError
 from softpressure_ext.core.simulation_mesh import even, shrink
-from softpressure_ext.core.simulation_mesh.even import FILLED, TURNED, WRAPPED, even_mesh, even_mesh_slices
+from softpressure_ext.core.simulation_mesh.even import FILLED, JOINED, TURNED, WRAPPED, even_mesh, even_mesh_slices
+from softpressure_ext.core.simulation_mesh.wrapped_parts import GAP
 from softpressure_ext.core.topology import check_closed_surface
 
 #: What is drawn closed; the spheres are coarse against the finest even mesh, the boxes have large faces.
@@ -168,21 +169,24 @@ def test_two_balls_apart_stay_two():
     assert drawn.part_count(even.triangles) == 2
 
 
-@pytest.mark.parametrize(("share", "parts"), [(0.012, {1}), (0.02, {1, 2}), (0.03, {1, 2}), (0.045, {2})])
-def test_a_gap_is_closed_or_kept_without_bubbles(share, parts):
-    """Two blocks, one of which crosses a third; the gap as a share of the size. It is kept from 4.5 % on."""
-    block, gap = shapes.box(1.0, 4), 2.0 * share / (1.0 - share)
-    count = len(block[0])
-    x = np.concatenate(
-        [block[0] - (0.5 + gap / 2, 0, 0), block[0] + (0.5 + gap / 2, 0, 0), 0.5 * block[0] - (0.6 + gap / 2, 0.2, 0.4)]
-    )
-    triangles = np.concatenate([block[1] + k * count for k in range(3)])
+@pytest.mark.parametrize("share", [0.004, 0.012, 0.018, 0.026, 0.036])
+@pytest.mark.parametrize("are_both_wrapped", [True, False])
+def test_gaps_between_parts_are_kept_from_the_share_of_the_size_that_is_told(share, are_both_wrapped):
+    """Two blocks, one or both of which cross a smaller one, the other closed; half of the share does for one wrap."""
+    (block, faces), gap = shapes.box(1.0, 4), 2.0 * share / (1.0 - share)
+    away = 0.5 + 0.5 * gap
+    parts = [block - (away, 0, 0), block + (away, 0, 0), 0.5 * block - (away + 0.1, 0.2, 0.4)]
+    parts += [0.5 * block + (away + 0.1, 0.2, 0.4)] if are_both_wrapped else []
+    triangles = np.concatenate([faces + k * len(block) for k in range(len(parts))])
     rng = np.random.default_rng(29)
     for number in range(3):
-        turned = x @ shapes.rotation(rng.standard_normal(3), 1.1 * number).T
+        turned = np.concatenate(parts) @ shapes.rotation(rng.standard_normal(3), 1.1 * number).T
+        is_closed = gap < (GAP if are_both_wrapped else 0.5 * GAP) * drawn.size_of(turned)
         even = even_mesh(turned, triangles, 1000)
         check_closed_surface("even", even.positions, even.triangles)
-        assert even.notes == (WRAPPED,) and drawn.part_count(even.triangles) in parts
+        assert drawn.part_count(even.triangles) == (1 if is_closed else 2)
+        assert drawn.crossing_count(even.positions, even.triangles) == 0
+        assert even.notes == ((WRAPPED, JOINED.format(1)) if is_closed else (WRAPPED,))
 
 
 def test_flat_faces_doubles_and_windings_do_not_matter():

@@ -37,6 +37,7 @@ class Overlaps:
     facing: NDArray[np.int8]  # +1: the right side is where the body's normals point to, else -1, (pair_count,)
     crossing_triangles: IntArray  # ascending, shape (crossing_triangle_count,)
     bodies: IntArray  # of each crossing edge and triangle, once, shape (crossing_pair_count, 2)
+    counts: tuple[int, ...]  # of triangles that cross, of both bodies in each row of `bodies`
 
     @property
     def crossing_triangle_count(self) -> int:
@@ -55,12 +56,15 @@ def find_overlaps(model: Model, x: FloatArray, own: IntArray = NO_BODIES) -> Ove
     edge, triangle, share = edge[loose], triangle[loose], share[loose]
     pairs: list[IntArray] = []
     facings: list[NDArray[np.int8]] = []
+    counts: list[int] = []
     body, other = surfaces.edge_body[edge], surfaces.triangle_body[triangle]
     bodies = np.unique(np.stack([body, other], axis=1), axis=0)
     for a, b in bodies.tolist():
+        rows = np.flatnonzero((body == a) & (other == b))
+        both = np.union1d(rows, np.flatnonzero((body == b) & (other == a)))
+        counts.append(len(_triangles_at(model, edge[both], triangle[both])))
         if a == b:
             continue  # `self_exits`
-        rows = np.flatnonzero((body == a) & (other == b))
         points, facing = _wrong_side(model, x, a, b, edge[rows], triangle[rows], share[rows])
         pairs.append(np.stack([points, np.full_like(points, b)], axis=1))
         facings.append(np.full(len(points), facing, np.int8))
@@ -69,6 +73,7 @@ def find_overlaps(model: Model, x: FloatArray, own: IntArray = NO_BODIES) -> Ove
         facing=np.concatenate(facings) if facings else np.zeros(0, np.int8),
         crossing_triangles=_triangles_at(model, edge, triangle),
         bodies=bodies,
+        counts=tuple(counts),
     )
 
 

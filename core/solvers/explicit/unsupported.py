@@ -50,6 +50,13 @@ def crossing_triangles(model: Model, x: FloatArray, own: IntArray) -> IntArray:
     return find_overlaps(model, _shrunk(model, x), own).crossing_triangles
 
 
+def crossings_at_start(model: Model) -> dict[tuple[int, int], int]:
+    """How many triangles cross at the start, by the two bodies, the lower number first; twice the same: itself."""
+    found = find_overlaps(model, _shrunk(model, model.start_positions), self_colliding(model))
+    pairs = np.sort(found.bodies, axis=1).tolist()
+    return {(one, other): count for (one, other), count in zip(pairs, found.counts, strict=True)}
+
+
 @keep_latest
 def starts_crossed(model: Model) -> bool:
     """Whether bodies cross each other or themselves at the start."""
