@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ...core import SoftPressureError
+from ...core import CacheError, SoftPressureError
 from ..baking import bake
 from ..reports import trace
 from ..scene_io import baked, mesh_io
@@ -34,9 +34,9 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
     """Write the motion of all objects of a scene, or of the selected ones, to a file of the format of its suffix.
 
     Of point caches there is one file per soft body, with its name in it if there are several. For glTF and FBX bodies
-    are baked meanwhile, to relative shape keys within the `key_error` of the scene, and freed again. Yields while it
-    bakes. A table has what was recorded with the cached frames. Raises `SoftPressureError` or `ValueError` if there
-    is nothing to export, or no place for it.
+    are baked meanwhile, to relative shape keys within the `key_error` of the scene, and freed again, or baked as they
+    were. Yields while it bakes. A table has what was recorded with the cached frames. Raises `SoftPressureError` or
+    `ValueError` if there is nothing to export, or no place for it.
     """
     kind = formats.of(path)
     check(scene, kind)
@@ -45,7 +45,8 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
         _write_table(scene, path, only_selected)
         return
     moving = sessions.objects(scene, "SOFT", "RIGID")
-    is_baked = any(obj.softpressure.is_baked for obj in moving)
+    is_unfit = any(_is_unfit(kind, obj) for obj in moving)
+    is_baked = any(obj.softpressure.is_baked for obj in moving) and not is_unfit
     settings = scene.softpressure
     frames = range(settings.frame_start, settings.frame_end + 1) if is_baked else bake.cached_frames(scene)[1]
     if kind.blends_keys:
@@ -59,6 +60,8 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
     _check_place(path)
     try:
         if kind.blends_keys and not is_baked:
+            if is_unfit:
+                bake.free(scene)
             yield from bake.bake(scene, settings.key_error)
         yield 0, 1, f"Writing {path.name}"
         with _only_played(scene, frames):
@@ -66,6 +69,8 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
     finally:
         if kind.blends_keys and not is_baked:
             bake.free(scene)
+            for _ in bake.bake(scene) if is_unfit else ():
+                pass
 
 
 def check(scene: bpy.types.Scene, kind: formats.Format) -> None:
@@ -82,7 +87,7 @@ def check(scene: bpy.types.Scene, kind: formats.Format) -> None:
     if is_baked and kind.is_table:
         _check_recorded(scene)
     elif is_baked:
-        _check_keys(kind, moving)
+        _check_keys(scene, kind, moving)
     else:
         bake.cached_frames(scene)
         if kind.is_table:
@@ -186,7 +191,7 @@ def _write_points(scene: bpy.types.Scene, obj: bpy.types.Object, path: Path, fra
 
 def _shapes(scene: bpy.types.Scene, obj: bpy.types.Object, frames: range) -> Iterator[Float32Array]:
     """Shapes of a soft body at these frames, in its object's space."""
-    if obj.softpressure.is_baked:
+    if obj.softpressure.is_baked and not obj.data.shape_keys.use_relative:
         keys = {int(key.name.removeprefix(mesh_io.BAKE_KEY)): key for key in baked.baked_keys(obj)}
         for frame in frames:
             yield mesh_io.read_key(keys[min(max(frame, min(keys)), max(keys))])
@@ -211,22 +216,26 @@ def _check_cages(kind: formats.Format, moving: list[bpy.types.Object], only_sele
             )
 
 
-def _check_keys(kind: formats.Format, moving: list[bpy.types.Object]) -> None:
-    """Raise if a baked body has keys that the format cannot take."""
-    for obj in moving:
-        if not obj.softpressure.is_baked or obj.softpressure.kind != "SOFT":
-            continue
-        is_relative = obj.data.shape_keys.use_relative
-        if kind.blends_keys and not is_relative:
-            raise SoftPressureError(
-                f"{obj.name}: is baked to absolute shape keys, which {kind.name} leaves out. Free the bake: "
-                "the export makes relative ones."
-            )
-        if kind.is_point_cache and is_relative:
-            raise SoftPressureError(
-                f"{obj.name}: is baked to relative shape keys, which leave frames out, and {kind.name} holds every "
-                "frame. Free the bake, and simulate if there are no cached frames."
-            )
+def _is_unfit(kind: formats.Format, obj: bpy.types.Object) -> bool:
+    """Whether a body is baked to keys that a format cannot take: blending needs relative ones, points absolute ones."""
+    if not obj.softpressure.is_baked or obj.softpressure.kind != "SOFT":
+        return False
+    return kind.blends_keys if not obj.data.shape_keys.use_relative else kind.is_point_cache
+
+
+def _check_keys(scene: bpy.types.Scene, kind: formats.Format, moving: list[bpy.types.Object]) -> None:
+    """Raise if a baked body has keys that the format cannot take, and there are no cached frames to export instead."""
+    unfit = next((obj for obj in moving if _is_unfit(kind, obj)), None)
+    if unfit is None:
+        return
+    try:
+        bake.cached_frames(scene)
+    except CacheError as error:
+        which = "relative shape keys, which leave frames out" if kind.is_point_cache else "absolute shape keys"
+        raise SoftPressureError(
+            f"{unfit.name}: is baked to {which}, {kind.name} holds others, and the cached frames are gone. "
+            "Free the bake and simulate again."
+        ) from error
 
 
 @contextmanager

@@ -1,9 +1,11 @@
-"""Even meshes of soft bodies: made once, and kept with the file, as bytes of a custom property of each object.
+"""Even meshes of soft bodies: made once, and kept with the file, in a custom property of each object.
 
-They are found by a digest of what they were made of: after an undo or an edit another one is made, or one of those in
-memory taken. Objects that are copied or appended bring theirs.
+It is text (base64): Blender's Alembic exporter takes custom properties along, and ends Blender at a zero byte. They are
+found by a digest of what they were made of: after an undo or an edit another one is made, or one of those in memory
+taken. Objects that are copied or appended bring theirs.
 """
 
+import base64
 import io
 import zipfile
 from collections import OrderedDict
@@ -46,7 +48,7 @@ def find(obj: DataBlock, key: str) -> Kept | None:
     """The mesh of a key, from memory or from the object; None if it is to be made."""
     if key not in _memory:
         data = obj.get(KEY)
-        found = _unpacked(data, key) if isinstance(data, bytes) else None
+        found = _unpacked(data, key) if isinstance(data, str) else None
         if found is None:
             return None
         _memory[key] = found
@@ -75,8 +77,8 @@ def keep(obj: DataBlock, key: str, kept: Kept) -> None:
 def store(obj: DataBlock, key: str, kept: Kept) -> None:
     """Store a mesh with an object that lacks it, as after an undo."""
     data = obj.get(KEY)
-    if not isinstance(data, bytes) or _key_in(data) != key:
-        drop(obj)  # bytes that replace others end at their first zero
+    if not isinstance(data, str) or _key_in(data) != key:
+        drop(obj)  # bytes of an earlier version would stay bytes
         obj[KEY] = _packed(key, kept)
 
 
@@ -102,7 +104,7 @@ def _in_short(even: EvenMesh) -> EvenMesh:
     return even._replace(drawn_normals=even.drawn_normals.astype(np.float32).astype(float))
 
 
-def _packed(key: str, kept: Kept) -> bytes:
+def _packed(key: str, kept: Kept) -> str:
     even, file = kept.even, io.BytesIO()
     numbers: dict[str, IntArray] = {
         name: np.ascontiguousarray(getattr(even, name), np.int32) for name in ("triangles", "face", "nearest")
@@ -112,24 +114,24 @@ def _packed(key: str, kept: Kept) -> bytes:
         positions=even.positions, drawn_normals=even.drawn_normals.astype(np.float32),
         nearest_weights=even.nearest_weights, **numbers,
     )  # fmt: skip
-    return file.getvalue()
+    return base64.b64encode(file.getvalue()).decode("ascii")
 
 
-def _key_in(data: bytes) -> str:
+def _key_in(data: str) -> str:
     """The key of what is stored; empty if it cannot be read."""
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        with np.load(io.BytesIO(base64.b64decode(data)), allow_pickle=False) as arrays:
             return str(arrays["key"])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return ""
 
 
-def _unpacked(data: bytes, key: str) -> Kept | None:
+def _unpacked(data: str, key: str) -> Kept | None:
     """What is stored, if it has this key and is whole."""
     if _key_in(data) != key:
         return None
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        with np.load(io.BytesIO(base64.b64decode(data)), allow_pickle=False) as arrays:
             even = EvenMesh(
                 positions=arrays["positions"],
                 triangles=arrays["triangles"],
