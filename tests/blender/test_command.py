@@ -63,11 +63,6 @@ def test_a_file_that_is_no_blend_file_is_refused(tmp_path: Path, capfd: pytest.C
     assert "softpressure: File format is not supported" in capfd.readouterr().err
 
 
-def test_help_is_a_success(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.run(["bake", "--help"]) == 0
-    assert "--frames" in capsys.readouterr().out
-
-
 @pytest.mark.smoke
 def test_bake_writes_a_new_file_and_leaves_the_given_one(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = saved_ball(tmp_path)

@@ -85,17 +85,6 @@ def test_vertex_groups_are_copied_where_they_are(capfd: pytest.CaptureFixture[st
     assert other.softpressure.attach_to is None and third.softpressure.attach_to == other
 
 
-def test_there_must_be_something_to_copy_from_and_to() -> None:
-    plain = add_ball("Plain", kind=None)
-    select(plain)
-    assert not bpy.ops.softpressure.copy_to_selected.poll()
-    ball = add_ball()
-    select(ball)
-    assert not bpy.ops.softpressure.copy_to_selected.poll()
-    select(plain, ball)
-    assert bpy.ops.softpressure.copy_to_selected.poll()
-
-
 @pytest.mark.smoke
 def test_the_list_shows_bodies_by_name_and_a_click_selects() -> None:
     for name, kind in (("c", "SOFT"), ("a", None), ("B", "COLLIDER"), ("A2", "RIGID")):

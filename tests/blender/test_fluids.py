@@ -3,11 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import drawn, locked
+from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, falling, play, this_session  # noqa: F401
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_gas
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_fluids
-from softpressure_ext.softpressure.bodies import validation
 from softpressure_ext.softpressure.state import input_digest, sessions
 
 INSIDE = {"gas_hold": "VOLUME", "gas_exponent": 1.4, "inflation_time": 2.0, "fill_density": 1000.0, "fill_share": 0.5}
@@ -52,14 +51,6 @@ def test_each_setting_dates_the_cache_and_the_defaults_do_not() -> None:
     assert input_digest.of_inputs(scene) != air
 
 
-def test_a_baked_body_is_locked_and_a_solid_has_no_such_panel() -> None:
-    ball = add_ball()
-    ball.softpressure.is_baked = True
-    assert {*locked(SOFTPRESSURE_PT_gas)} == {"pressure_at", *INSIDE, "pressure_group", "tie_group", *FLOW}
-    ball.softpressure.body_type = "SOLID"
-    assert not SOFTPRESSURE_PT_gas.poll(bpy.context)
-
-
 @pytest.mark.usefixtures("falling")
 def test_weights_of_the_pressure_group_reach_the_model_and_date_the_cache() -> None:
     ball = add_ball()
@@ -83,13 +74,6 @@ def test_weights_of_the_pressure_group_reach_the_model_and_date_the_cache() -> N
     ball.softpressure.body_type = "SOLID"
     play(1, 2)
     assert not this_session().error
-
-
-def test_a_pressure_group_that_is_not_there_is_told() -> None:
-    ball = add_ball()
-    ball.softpressure.pressure_group = "Seam"
-    (sentence,) = validation.problems(bpy.context.scene).values()
-    assert "no vertex group Seam. Choose an existing pressure group" in sentence
 
 
 @pytest.mark.usefixtures("falling")

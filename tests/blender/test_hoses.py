@@ -6,9 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import body_rows, drawn
 from bpy_scene import add_ball, empty_file, falling, frame, select, this_session  # noqa: F401
-from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.bodies import hose_problems
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import hoses
@@ -125,16 +123,6 @@ def test_a_hose_is_saved_and_undone(tmp_path: Path) -> None:
     (hose,) = hoses.of_scene(bpy.context.scene)
     assert [end.name for end in hoses.ends(hose)] == ["One", "Other"]
     assert hose.softpressure.conductance == pytest.approx(0.25)
-
-
-def test_the_panels_show_the_hose() -> None:
-    one, other, hose = linked()
-    names = body_rows()
-    assert {"hose_from", "hose_to", "conductance", "valve"} <= set(names)
-    select(other, one)
-    names = drawn(body_panel.SOFTPRESSURE_PT_gas)
-    assert {"pump_rate", "leak_diameter", "valve", "softpressure.add_hose"} <= set(names)
-    assert hose.name == "Hose"
 
 
 def cushions() -> tuple[Any, Any, Any]:

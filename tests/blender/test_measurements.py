@@ -7,7 +7,6 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-import softpressure_ext
 from bpy_panels import drawn
 from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, play, select, this_session  # noqa: F401
 from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_curves
@@ -177,17 +176,6 @@ def test_the_command_line_writes_the_same_file(tmp_path: Path) -> None:
     assert command.run(["export", str(file), str(path), "--frames", "1:4"]) == 0
     assert [each["frame"] for each in rows(path)] == ["1", "2", "3", "4"]
     assert float(rows(path)[3]["steps"]) >= 1
-
-
-def test_handlers_and_keys_go_with_the_extension() -> None:
-    scene = bpy.context.scene
-    scene.softpressure.show_curves = True
-    softpressure_ext.unregister()
-    try:
-        assert curves._handle is None
-    finally:
-        softpressure_ext.register()
-    assert curves._handle is not None
 
 
 def test_settings_of_the_view_do_not_date_the_cache(falling: Any) -> None:  # noqa: F811

@@ -16,7 +16,6 @@ from bpy_scene import (
     shown,
     state_text,
     this_session,
-    told,
 )
 from softpressure_ext.core import DivergenceError
 from softpressure_ext.panels import scene as scene_panels
@@ -63,14 +62,6 @@ def test_a_jump_to_the_second_frame_does_not_simulate() -> None:
     frame(2)
     assert this_session().is_out_of_date(bpy.context.scene)
     assert this_session().cache.last_frame == 5
-
-
-def test_errors_of_the_first_frame_are_raised_once_per_step() -> None:
-    ball = add_ball()
-    ball.scale = (1, 0, 1)
-    frame(2)
-    assert "scale" in told()
-    assert this_session().cache is None
 
 
 def test_jumping_ahead_simulates_nothing_and_shows_the_last_frame() -> None:
@@ -369,17 +360,6 @@ def test_a_divergence_keeps_the_good_frames_and_is_said_until_reset(monkeypatch:
     bpy.ops.softpressure.reset()
     play(2, 4)
     assert (this_session().cache.last_frame, this_session().error) == (4, "")
-
-
-def test_edit_mode_stops_playing_and_is_said_at_the_first_frame() -> None:
-    add_ball()
-    play(1, 3)
-    bpy.ops.object.mode_set(mode="EDIT")
-    frame(4)
-    assert this_session().cache.last_frame == 3
-    bpy.ops.object.mode_set(mode="OBJECT")
-    frame(4)
-    assert this_session().cache.last_frame == 4
 
 
 @pytest.mark.smoke

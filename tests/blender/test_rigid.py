@@ -199,17 +199,6 @@ def test_parents_may_move_and_the_body_does_not_follow() -> None:
         assert matrix(box)[0, 3] == pytest.approx(0.0, abs=ROUNDING)
 
 
-def test_children_follow_a_rigid_body() -> None:
-    box = add_box()
-    flag = bpy.data.objects.new("Flag", None)
-    bpy.context.collection.objects.link(flag)
-    flag.parent, flag.location = box, (0, 0, 1)
-    play(1, 4)
-    frame(3)
-    expected = matrix(box) @ (0, 0, 1, 1)
-    np.testing.assert_allclose(matrix(flag)[:, 3], expected, atol=ROUNDING)
-
-
 def test_soft_and_rigid_bodies_share_a_scene() -> None:
     box, ball = add_box("A box"), add_ball("B ball", (3, 0, 5))
     play(1, 4)
@@ -281,15 +270,3 @@ def test_a_file_without_its_cache_shows_the_rest_place(tmp_path: Path) -> None:
     disk.path_of(bpy.context.scene).unlink()
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
     assert matrix(bpy.data.objects["Box"])[2, 3] == 5.0
-
-
-def test_crossing_bodies_are_said_at_the_start() -> None:
-    add_box()
-    FallingWorld.crossing_triangle_count = 12
-    try:
-        frame(1)
-    finally:
-        FallingWorld.crossing_triangle_count = 0
-    assert "12 triangles cross at the start" in " ".join(status.notices(bpy.context.scene))
-    bpy.ops.softpressure.reset()
-    assert "crossing" not in " ".join(status.notices(bpy.context.scene))

@@ -111,15 +111,6 @@ def test_a_plane_that_is_solidified_is_a_skin() -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_drawn_bodies_are_as_they_were() -> None:
-    obj = add_cube()
-    subdivide(obj)
-    add_soft(obj, simulation_mesh="DRAWN")
-    play(1, 2)
-    assert len(body().positions) == 8 and body().drawn is None
-
-
-@pytest.mark.usefixtures("falling")
 def test_another_level_of_subdivision_dates_the_cache() -> None:
     obj = add_cube()
     subdivide(obj)
@@ -334,12 +325,3 @@ def test_cells_fill_what_is_drawn_where_it_is_closed_and_what_is_seen_where_it_i
     bpy.data.objects.remove(obj)
     play(1, 2)
     assert body().drawn is not None and len(shown(fine)) == 10242
-
-
-@pytest.mark.usefixtures("falling")
-def test_a_flat_lattice_has_no_even_mesh() -> None:
-    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, location=(0, 0, 3))
-    obj = add_soft(bpy.context.object, body_type="TRUSS", simulation_mesh="AUTO")
-    play(1, 2)
-    assert body().drawn is None and body().outline is not None and kept_meshes.KEY not in obj
-    assert simulation_mesh_notes.text(bpy.context.scene, obj) == ""

@@ -226,15 +226,6 @@ def test_a_bake_leaves_own_keys_and_their_animation(target: str, is_animated: bo
     assert not [each.name for each in bpy.data.actions if each.name.startswith("SP ")]
 
 
-def test_absolute_keys_are_refused_with_the_way_out() -> None:
-    ball = with_keys(None)
-    ball.data.shape_keys.use_relative = False
-    with pytest.raises(RuntimeError, match=r"its shape keys are absolute.*\s.*Switch on\s+Relative"):
-        bpy.ops.softpressure.add_body(kind="SOFT")
-    ball.data.shape_keys.use_relative = True
-    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
-
-
 # -- other files
 
 

@@ -111,19 +111,6 @@ def test_a_cell_size_that_does_not_fit_is_reported() -> None:
         bpy.ops.softpressure.simulate()
 
 
-def test_the_panel_shows_the_settings_of_the_type() -> None:
-    cube = add_cube()
-    shown_names = {}
-    for kind in ("MEMBRANE", "TRUSS", "SOLID"):
-        cube.softpressure.body_type = kind
-        shown_names[kind] = set(body_rows())
-    gas = {"gauge_pressure", "stretch_modulus", "bend_modulus", "self_collision"}
-    assert gas <= shown_names["MEMBRANE"] and not gas & (shown_names["TRUSS"] | shown_names["SOLID"])
-    assert "particle_radius" not in shown_names["SOLID"] | shown_names["MEMBRANE"]
-    assert {"own_cell_size", "modulus"} <= shown_names["TRUSS"] and "poisson_ratio" not in shown_names["TRUSS"]
-    assert {"softpressure.set_type", "own_cell_size", "modulus", "poisson_ratio"} <= shown_names["SOLID"]
-
-
 def test_the_panel_shows_what_only_some_methods_read_with_them_or_where_the_others_refuse_it() -> None:
     cube, scene = add_cube(body_type="TRUSS"), bpy.context.scene
     names: dict[str, Any] = {"particle_radius": 0.3, "rigid_springs": True}

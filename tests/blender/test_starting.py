@@ -99,11 +99,6 @@ def test_a_start_that_takes_too_long_is_left_to_simulate(monkeypatch: pytest.Mon
     assert this_session().cache.last_frame == 6  # what has started goes on
 
 
-def test_without_a_window_nothing_takes_too_long() -> None:
-    add_ball()
-    assert not run_start.is_too_long_to_play(bpy.context.scene)
-
-
 def test_a_mesh_that_is_kept_starts_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_meshes, "_memory", OrderedDict())  # another test may have made it
     bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))

@@ -6,7 +6,6 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_panels import body_rows
 from bpy_scene import (
     add_ball,
     add_mesh,
@@ -119,17 +118,6 @@ def test_shown_positions_are_in_blender_units(falling: Any) -> None:  # noqa: F8
     assert tuple(placed.to_scale()) == pytest.approx((1.0, 1.0, 1.0), rel=1e-5)
 
 
-def test_the_default_gravity_equals_its_field(falling: Any) -> None:  # noqa: F811
-    scene = bpy.context.scene
-    add_ball()
-    scene.unit_settings.scale_length = 0.1  # the field says 0.981 m/s^2 now
-    play(1, 2)
-    assert this_session().world.model.gravity[2] == pytest.approx(-0.981, rel=1e-6)
-    scene.use_gravity = False
-    play(1, 2)
-    assert not this_session().world.model.gravity.any()
-
-
 @pytest.mark.smoke
 def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falling: Any) -> None:  # noqa: F811
     add_ball()
@@ -143,12 +131,6 @@ def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falli
     scene.unit_settings.system = "NONE"
     sessions.mark_all()
     assert not session.is_out_of_date(scene) and units.metres_per_unit(scene) == 1.0
-
-
-def test_a_mass_is_shown_in_kilograms_at_any_scale() -> None:
-    add_ball(kind="RIGID")
-    assert bpy.types.Object.bl_rna.properties["softpressure"].fixed_type.properties["mass"].unit == "NONE"
-    assert "mass" in body_rows()
 
 
 def test_sentences_are_in_metres_too() -> None:
