@@ -5,17 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    play,
-    rest,
-    shown,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_ball, frame, play, rest, shown, this_session
 from softpressure_ext.core import parameters
 from softpressure_ext.core.model import GAS_CONSTANT
 from softpressure_ext.softpressure.scene_io import actions

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, select, this_session  # noqa: F401
+from bpy_scene import add_ball, add_mesh, frame, select, this_session
 from softpressure_ext.panels import scene as panels
 from softpressure_ext.softpressure.scene_io import point_attributes
 from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN

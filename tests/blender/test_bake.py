@@ -7,18 +7,7 @@ import bpy
 import numpy as np
 import pytest
 import softpressure_ext
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    fingerprint,
-    frame,
-    play,
-    rest,
-    shown,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_ball, fingerprint, frame, play, rest, shown, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.baking import bake as baking

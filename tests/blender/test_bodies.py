@@ -6,19 +6,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import (
-    add_ball,
-    add_mesh,
-    as_drawn,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    fingerprint,
-    frame,
-    problem_of,
-    select,
-    shown,
-    this_session,
-)
+from bpy_scene import add_ball, add_mesh, as_drawn, fingerprint, frame, problem_of, select, shown, this_session
 from softpressure_ext.softpressure.reports import status
 
 TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]

@@ -10,16 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    height,
-    play,
-    this_session,
-    told,
-)
+from bpy_scene import add_ball, frame, height, play, this_session, told
 from softpressure_ext.operators.simulate import SOFTPRESSURE_OT_delete_cache
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk, packing

@@ -6,19 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    add_mesh,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    play,
-    rest,
-    select,
-    shown,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, rest, select, shown, this_session
 from softpressure_ext.core.topology import signed_volume
 
 pytestmark = pytest.mark.usefixtures("falling")

@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, empty_file, falling, rest, shown  # noqa: F401
+from bpy_scene import add_ball, rest, shown
 from softpressure_ext.softpressure.batch import command
 
 pytestmark = pytest.mark.usefixtures("falling")

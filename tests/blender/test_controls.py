@@ -4,7 +4,7 @@ import bpy
 import button_states
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, empty_file, falling, select  # noqa: F401
+from bpy_scene import add_ball, select
 from softpressure_ext import panels
 from softpressure_ext.panels import controls
 from softpressure_ext.softpressure.reports import run_state

@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from bpy_scene import add_ball, add_mesh, empty_file  # noqa: F401
+from bpy_scene import add_ball, add_mesh
 from softpressure_ext.softpressure.reports import quantities
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, empty_file, frame, this_session  # noqa: F401
+from bpy_scene import add_ball, frame, this_session
 from softpressure_ext.panels.diagnostics import SOFTPRESSURE_PT_diagnostics
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import diagnosis

@@ -5,19 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    height,
-    play,
-    problem_of,
-    rest,
-    shown,
-    this_session,
-    told,
-)
+from bpy_scene import FallingWorld, add_ball, height, play, rest, shown, this_session, told
 from softpressure_ext.softpressure.state import input_digest
 
 
@@ -249,7 +237,7 @@ def test_weight_1_is_pinned_and_weight_0_is_free() -> None:
     np.testing.assert_allclose(goals.stiffness, 70.0 * share * (0.5, 0.25))
 
 
-def test_goals_make_a_cache_out_of_date_and_a_missing_group_is_reported() -> None:
+def test_settings_of_goals_make_a_cache_out_of_date_where_there_are_goals() -> None:
     ball = add_ball()
     before = inputs()
     ball.softpressure.goal_stiffness = 10.0
@@ -258,8 +246,4 @@ def test_goals_make_a_cache_out_of_date_and_a_missing_group_is_reported() -> Non
     ball.softpressure.goal_group = "Goal"
     second = inputs()
     ball.softpressure.goal_damping = 1.0
-    third = inputs()
-    ball.vertex_groups["Goal"].add([1], 0.75, "REPLACE")
-    assert len({before, second, third, inputs()}) == 4
-    ball.softpressure.goal_group = "Gone"
-    assert "Ball: has no vertex group Gone. Choose an existing goal group" in problem_of(ball)
+    assert len({before, second, inputs()}) == 3

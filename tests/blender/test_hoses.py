@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, empty_file, falling, frame, select, this_session  # noqa: F401
+from bpy_scene import add_ball, frame, select, this_session
 from softpressure_ext.softpressure.bodies import hose_problems
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import hoses
@@ -25,7 +25,7 @@ def given(world: Any) -> list[dict[int, float]]:
 
 
 @pytest.mark.smoke
-def test_add_hose_links_the_two_selected_bodies(falling: Any) -> None:  # noqa: F811
+def test_add_hose_links_the_two_selected_bodies(falling: Any) -> None:
     one, other, hose = linked()
     assert (hose.type, hoses.ends(hose)) == ("EMPTY", (one, other))
     np.testing.assert_allclose(hose.location, (0, 0, 5), atol=1e-6)
@@ -56,7 +56,7 @@ def test_add_hose_needs_two_bodies_with_gas() -> None:
         assert not bpy.ops.softpressure.add_hose.poll()
 
 
-def test_a_keyed_valve_is_read_in_each_frame_and_makes_the_cache_out_of_date(falling: Any) -> None:  # noqa: F811
+def test_a_keyed_valve_is_read_in_each_frame_and_makes_the_cache_out_of_date(falling: Any) -> None:
     *_, hose = linked()
     frame(1)
     frame(2)
@@ -85,7 +85,7 @@ def test_conductance_valve_pump_and_leak_count_for_the_fingerprint_and_names_do_
     assert session.inputs(scene) in seen
 
 
-def test_a_hose_whose_body_is_gone_says_so_and_takes_no_part(falling: Any) -> None:  # noqa: F811
+def test_a_hose_whose_body_is_gone_says_so_and_takes_no_part(falling: Any) -> None:
     _, other, hose = linked()
     scene = bpy.context.scene
     assert hose_problems.problem(scene, hose) == ""

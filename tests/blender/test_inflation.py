@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, empty_file, frame, play, rest, shown, this_session  # noqa: F401
+from bpy_scene import add_ball, frame, play, rest, shown, this_session
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_simulation
 from softpressure_ext.softpressure.state import versions
 

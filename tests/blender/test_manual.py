@@ -3,7 +3,6 @@
 import bpy
 import manual
 import pytest
-from bpy_scene import empty_file  # noqa: F401
 from softpressure_ext import panels
 
 PANELS = [cls for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel) and hasattr(cls, "section")]

@@ -7,7 +7,7 @@ from unittest.mock import MagicMock
 import bpy
 import pytest
 from bpy_panels import body_locked
-from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
+from bpy_scene import add_ball
 from softpressure_ext.operators import job, reports
 from softpressure_ext.operators import live as live_play
 from softpressure_ext.softpressure.state import jobs, status_bar

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, empty_file, falling, frame, shown, this_session  # noqa: F401
+from bpy_scene import add_ball, frame, shown, this_session
 from softpressure_ext.softpressure.scene_io import hoses, mesh_io, point_attributes
 from softpressure_ext.softpressure.viewport import overlay, overlay_view
 

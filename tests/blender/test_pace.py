@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, empty_file, falling, play, this_session  # noqa: F401
+from bpy_scene import add_ball, play, this_session
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import status
@@ -43,11 +43,7 @@ def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
     assert int(this_session().measured[4][0][measurements.STEPS]) > 1.5 * steps
 
 
-def test_the_command_prints_it(
-    falling: Any,  # noqa: F811
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_the_command_prints_it(falling: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     add_ball()
     file = tmp_path / "ball.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(file))

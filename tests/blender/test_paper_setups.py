@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_mesh, empty_file, play, select, this_session  # noqa: F401
+from bpy_scene import add_mesh, play, select, this_session
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_method
 from softpressure_ext.softpressure.bodies import paper_setups
 

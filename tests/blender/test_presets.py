@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import preset_sheet
 import pytest
-from bpy_scene import add_ball, add_mesh, empty_file, problem_of, select, shown, this_session  # noqa: F401
+from bpy_scene import add_ball, add_mesh, problem_of, select, shown, this_session
 from softpressure_ext.panels.presets import SOFTPRESSURE_PT_presets
 from softpressure_ext.softpressure.bodies import materials
 

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, empty_file, falling, play, select, this_session  # noqa: F401
+from bpy_scene import add_ball, play, this_session
 from softpressure_ext.core import nrt
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_given
 from softpressure_ext.softpressure.reports.quantities import Quantities
@@ -60,28 +60,6 @@ def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
         f"Mass: {now.mass:.4g} kg",
     ]  # fmt: skip
     assert now.mass == pytest.approx(0.02 * model.vertex_count, rel=1e-6)
-
-
-@pytest.mark.usefixtures("falling")
-def test_only_what_counts_dates_a_cache() -> None:
-    ball, scene = add_ball(), bpy.context.scene
-    settings = ball.softpressure
-    before = input_digest.of_inputs(scene)
-    for name in ("gas_amount", "temperature", "spring_constant", "point_mass"):
-        setattr(settings, name, 0.5 * getattr(settings, name))
-        assert input_digest.of_inputs(scene) == before
-    for name, value in PAPERS.items():
-        setattr(settings, name, value)
-        after = input_digest.of_inputs(scene)
-        assert after != before
-        before = after
-    for name in ("gauge_pressure", "stretch_modulus", "mass", "pressure_at"):
-        setattr(settings, name, "DRAWN" if name == "pressure_at" else 0.5 * getattr(settings, name))
-        assert input_digest.of_inputs(scene) == before
-    for name in ("gas_amount", "temperature", "spring_constant", "point_mass"):
-        setattr(settings, name, 0.5 * getattr(settings, name))
-        assert input_digest.of_inputs(scene) != before
-        before = input_digest.of_inputs(scene)
 
 
 @pytest.mark.usefixtures("falling")

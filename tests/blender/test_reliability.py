@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bpy_scene import empty_file  # noqa: F401
 
 child = importlib.import_module("softpressure_ext.reliability.child")
 fuzz = importlib.import_module("softpressure_ext.reliability.fuzz")

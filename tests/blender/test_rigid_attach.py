@@ -8,18 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_rigid import add_box, matrix
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    add_mesh,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    problem_of,
-    shown,
-    this_session,
-    told,
-)
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, problem_of, shown, this_session, told
 
 TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
 OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]

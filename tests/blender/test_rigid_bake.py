@@ -9,15 +9,7 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
-from bpy_scene import (
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    select,
-    shown,
-    this_session,
-)
+from bpy_scene import add_ball, frame, select, shown, this_session
 from softpressure_ext.softpressure.baking import bake as baking
 from softpressure_ext.softpressure.scene_io import actions
 

@@ -8,15 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows
-from bpy_scene import (
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    play,
-    problem_of,
-    shown,
-    this_session,
-)
+from bpy_scene import frame, play, problem_of, shown, this_session
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import kept_meshes, mesh_io, modifier_stack
 from softpressure_ext.softpressure.simulation import making_meshes, simulate_job

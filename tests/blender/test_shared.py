@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from bpy_scene import (
     add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
     fingerprint,
     frame,
     height,

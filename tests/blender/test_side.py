@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 import softpressure_ext
-from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, this_session  # noqa: F401
+from bpy_scene import FallingWorld, add_ball, frame, play, this_session
 from softpressure_ext.core import prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure.scene_io import digests, mesh_io
@@ -33,7 +33,7 @@ class Calls(Counter[str]):
 
 
 @pytest.fixture
-def calls(falling: type[FallingWorld], monkeypatch: pytest.MonkeyPatch) -> Calls:  # noqa: F811
+def calls(falling: type[FallingWorld], monkeypatch: pytest.MonkeyPatch) -> Calls:
     """Calls that read, write or name all vertices of a body, or ask the solver about all."""
     found = Calls()
     found.watch(monkeypatch, mesh_io, "read_local", "read_key", "read_triangles", "read_outline", "group_vertices")
@@ -132,7 +132,7 @@ class Said:
 
 
 @pytest.fixture
-def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) -> Iterator[Said]:  # noqa: F811
+def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) -> Iterator[Said]:
     """A window in which nothing has ever been compiled; nothing is compiled here either."""
     said = Said()
 

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_mesh, empty_file, frame, play, shown, this_session  # noqa: F401
+from bpy_scene import add_mesh, frame, play, shown, this_session
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import status
 

@@ -7,15 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    play,
-    this_session,
-    told,
-)
+from bpy_scene import FallingWorld, add_ball, play, this_session, told
 from softpressure_ext.core import ParameterError
 from softpressure_ext.softpressure.scene_io import kept_meshes
 from softpressure_ext.softpressure.simulation import capture, run_start, simulate_job

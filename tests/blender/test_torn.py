@@ -5,8 +5,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-import pytest
-from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, select, shown, this_session  # noqa: F401
+from bpy_scene import add_ball, add_mesh, frame, select, shown, this_session
 from shapes import box
 from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.scene_io.point_attributes import TORN
@@ -113,7 +112,7 @@ def test_the_gap_of_a_jelly_that_tears_is_seen_also_when_reopened_and_baked(tmp_
     assert seen() == [whole, torn]
 
 
-def test_a_cache_without_tears_has_no_attribute_and_a_removed_body_loses_it(falling: Any) -> None:  # noqa: F811
+def test_a_cache_without_tears_has_no_attribute_and_a_removed_body_loses_it(falling: Any) -> None:
     ball = add_ball(tear_strain=1.0)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(3)
@@ -125,17 +124,3 @@ def test_a_cache_without_tears_has_no_attribute_and_a_removed_body_loses_it(fall
     assert TORN in ball.data.attributes
     bpy.ops.softpressure.remove_body()
     assert TORN not in ball.data.attributes
-
-
-@pytest.mark.parametrize("weight", [0.0, 0.5])
-def test_weights_of_the_weak_group_count_for_the_fingerprint(weight: float) -> None:
-    ball = add_ball()
-    ball.vertex_groups.new(name="Seam").add([0], 1.0, "REPLACE")
-    ball.softpressure.weak_group = "Seam"
-    before = this_session().inputs(bpy.context.scene)
-    ball.vertex_groups["Seam"].add([0], weight, "REPLACE")
-    bpy.context.view_layer.update()
-    from softpressure_ext.softpressure.state import sessions
-
-    sessions.mark_all()
-    assert this_session().inputs(bpy.context.scene) != before

@@ -6,18 +6,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import (
-    add_ball,
-    add_mesh,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    height,
-    play,
-    rest,
-    shown,
-    this_session,
-)
+from bpy_scene import add_ball, add_mesh, frame, height, play, rest, shown, this_session
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import units
@@ -86,7 +75,7 @@ def test_a_scene_of_half_scale_and_double_size_moves_as_one_in_metres() -> None:
 
 
 @pytest.mark.smoke
-def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:  # noqa: F811
+def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:
     ball, solid, _ = add_scene(0.01)
     solid.softpressure.mass = ball.softpressure.mass = 2.0
     ball.softpressure.body_type, ball.softpressure.cell_size = "SOLID", 20.0
@@ -105,7 +94,7 @@ def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:  # no
 
 
 @pytest.mark.smoke
-def test_shown_positions_are_in_blender_units(falling: Any) -> None:  # noqa: F811
+def test_shown_positions_are_in_blender_units(falling: Any) -> None:
     ball, solid, _ = add_scene(0.01)
     frame(1)
     np.testing.assert_allclose(shown(ball), rest(ball), rtol=1e-6)
@@ -119,7 +108,7 @@ def test_shown_positions_are_in_blender_units(falling: Any) -> None:  # noqa: F8
 
 
 @pytest.mark.smoke
-def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falling: Any) -> None:  # noqa: F811
+def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falling: Any) -> None:
     add_ball()
     scene = bpy.context.scene
     play(1, 3)
