@@ -158,10 +158,7 @@ def dented(solver):
     return made(builder, solver, substeps=20)
 
 
-@pytest.mark.parametrize(
-    ("solver", "reason"),
-    [("EXPLICIT", Reason.SELF_CROSSING), ("XPBD", Reason.SELF_CROSSING)],
-)
+@pytest.mark.parametrize(("solver", "reason"), [("EXPLICIT", Reason.SELF_CROSSING), ("XPBD", Reason.SELF_CROSSING)])
 def test_a_skin_that_crosses_itself_is_named(solver, reason):
     world = dented(solver)
     world.advance_frame()

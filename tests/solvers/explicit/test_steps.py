@@ -179,11 +179,7 @@ def lacking(case: str) -> tuple[ModelBuilder, MethodOptions]:
 
 
 @pytest.mark.parametrize(
-    ("case", "sentence"),
-    [
-        ("gas", "gas: volume BOUNDING_BOX"),
-        ("step damping", "step damping: on"),
-    ],
+    ("case", "sentence"), [("gas", "gas: volume BOUNDING_BOX"), ("step damping", "step damping: on")]
 )
 def test_unsupported_features_are_refused_and_the_sentence_says_what_to_do(case: str, sentence: str) -> None:
     builder, options = lacking(case)

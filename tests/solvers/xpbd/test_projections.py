@@ -85,9 +85,9 @@ def project_hinges_by_hand(x, hinges, order, inverse_mass):
 
         def hinge(p, h=h):
             # the twin works on whole meshes: here on one of four points
-            energy, force, _ = reference.bend(
+            energy, force = reference.bend(
                 p, [[0, 1, 2, 3]], hinges.weight[h : h + 1], hinges.rest_bend[h : h + 1],
-                hinges.normal_scale[h : h + 1], hinges.stiffness[h : h + 1], [False],
+                hinges.normal_scale[h : h + 1], hinges.stiffness[h : h + 1],
             )  # fmt: skip
             k = hinges.stiffness[h]
             c = np.sqrt(2.0 * energy / k)

@@ -93,7 +93,7 @@ def hung(substeps, frames):
 
     def energy(free):
         p = np.vstack([x[0], free.reshape(-1, 3)])
-        found, force, _ = reference.stretch(p, edges, lengths, constants)
+        found, force = reference.stretch(p, edges, lengths, constants)
         weight = GRAVITY * mass
         return found + weight @ p[:, 2], (-force + weight[:, None] * [0, 0, 1])[1:].ravel()
 
