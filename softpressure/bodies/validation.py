@@ -79,7 +79,7 @@ def check(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
         if mesh_io.live_key(obj) is None:
             _check_closed(obj)
             raise MeshError(f"{obj.name}: has lost its shape key {mesh_io.LIVE_KEY}. Press Reset to make it again.")
-        for what in ("pin", "goal", "weak", "pressure"):
+        for what in ("pin", "goal", "weak", "pressure", "tie"):
             group = getattr(settings, f"{what}_group")
             if group and group not in obj.vertex_groups:
                 raise MeshError(

@@ -319,22 +319,6 @@ def test_a_run_that_is_continued_has_the_bits_of_one_that_was_not_interrupted(so
         assert digest(continued, range(first, 11)) == whole[first:], first
 
 
-def test_nothing_is_made_anew_where_nothing_changes():
-    world = world_of(mixed(), "EXPLICIT")
-    given = FrameInput(values=keyed_mixed(1.5))
-    solver = world._solver
-    world.advance_frame(FrameInput(values=keyed_mixed(1.0), attached={0: True}))
-    assert world._solver is solver
-    world.advance_frame(given)
-    other = world._solver
-    assert other is not solver
-    world.advance_frame(given)
-    world.advance_frame()  # what is left out stays as it was
-    assert world._solver is other
-    world.reset()
-    assert world._solver is not other and world.frame == 0
-
-
 @pytest.mark.parametrize(
     "given, sentence",
     [

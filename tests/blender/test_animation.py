@@ -5,17 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    play,
-    rest,
-    shown,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_ball, frame, play, rest, shown, this_session
 from softpressure_ext.core import parameters
 from softpressure_ext.core.model import GAS_CONSTANT
 from softpressure_ext.softpressure.scene_io import actions
@@ -209,29 +199,6 @@ def test_an_attachment_is_switched_off_and_the_run_goes_on_from_disk(tmp_path: A
     bpy.ops.softpressure.reset()
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     np.testing.assert_array_equal(this_session().cache.positions(0, 10), continued)
-
-
-@pytest.mark.smoke
-@pytest.mark.usefixtures("falling")
-def test_an_inactive_rigid_body_is_given_where_its_own_animation_has_it() -> None:
-    obj = body_of("RIGID")
-    start = np.array(obj.matrix_world)
-    key(obj, "is_active", (1, False), (4, False), (5, True))
-    for at, x in ((1, 0.0), (4, 3.0)):
-        obj.location.x, obj.rotation_euler.z = x, 0.1 * x
-        obj.keyframe_insert("location", index=0, frame=at)
-        obj.keyframe_insert("rotation_euler", index=2, frame=at)
-    for curve in actions.curves(obj):
-        for point in curve.keyframe_points:
-            point.interpolation = "LINEAR"
-    frame(1)
-    play(2, 6)
-    given = FallingWorld.made[-1].given
-    assert [list(each.held_rigid) for each in given] == [[0], [0], [0], [], []]
-    for number, each in enumerate(given[:3], start=1):
-        matrix = np.asarray(each.held_rigid[0]) @ start
-        np.testing.assert_allclose(matrix[:3, 3], [number, *start[1:3, 3]], rtol=0, atol=1e-5)
-        assert matrix[1, 0] / matrix[0, 0] == pytest.approx(np.tan(0.1 * number), abs=1e-5)
 
 
 def test_a_rigid_body_follows_its_keys_then_falls_with_their_velocity_and_is_baked() -> None:

@@ -7,8 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, select, this_session  # noqa: F401
-from softpressure_ext.core.cache import FrameCache
+from bpy_scene import add_ball, add_mesh, frame, select, this_session
 from softpressure_ext.panels import scene as panels
 from softpressure_ext.softpressure.scene_io import point_attributes
 from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN
@@ -137,18 +136,3 @@ def test_usd_has_them_as_primvars(tmp_path: Path) -> None:
     for number in (2, 8):
         frame(number)
         np.testing.assert_allclose(values(copy, FORCE), np.arange(count) * (number - 1), rtol=1e-6)
-
-
-def test_the_cache_keeps_forces_only_if_it_was_made_for_them(tmp_path: Path) -> None:
-    forces = [[1.0, 2.0, 3.0], [4.0]]
-    shapes = [np.zeros((3, 3)), np.zeros((1, 3))]
-    for holds in (False, True):
-        cache = FrameCache(1, ["A", "B"], [3, 1], holds_forces=holds)
-        cache.append(1, shapes)
-        cache.append(2, shapes, forces=forces)
-        cache.save(tmp_path / "cache.npz")
-        loaded = FrameCache.load(tmp_path / "cache.npz")
-        assert loaded.holds_forces == holds
-        assert loaded.memory == cache.memory == 2 * (4 * 12 + 2 * 128 + holds * 4 * 4)
-    np.testing.assert_array_equal(loaded.forces(0, 2), forces[0])
-    np.testing.assert_array_equal(loaded.forces(1, 1.25), [1.0])

@@ -1,6 +1,5 @@
 """Baking to absolute shape keys, playing without the extension, freeing, and caches on disk."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -8,26 +7,14 @@ import bpy
 import numpy as np
 import pytest
 import softpressure_ext
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    fingerprint,
-    frame,
-    play,
-    rest,
-    shown,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_ball, fingerprint, frame, play, rest, shown, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.baking import bake as baking
 from softpressure_ext.softpressure.cache import disk
 from softpressure_ext.softpressure.reports import status
-from softpressure_ext.softpressure.scene_io import mesh_io
 from softpressure_ext.softpressure.simulation import simulate_job
-from softpressure_ext.softpressure.state import jobs, sessions, worker_thread
+from softpressure_ext.softpressure.state import jobs, sessions
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -55,26 +42,6 @@ def test_simulate_fills_the_range_and_returns_to_the_frame() -> None:
     simulate()  # goes on
     assert len(FallingWorld.made) == 1
     assert status.cache_text(scene) == "frames 1–15 of 15"
-
-
-def test_stopping_half_way_keeps_the_frames(monkeypatch: pytest.MonkeyPatch) -> None:
-    def advance_slowly(*arguments: Any) -> None:
-        time.sleep(0.02)
-        advance(*arguments)
-
-    advance = FallingWorld.advance_frame
-    monkeypatch.setattr(FallingWorld, "advance_frame", advance_slowly)
-    add_ball()
-    scene = bpy.context.scene
-    job = simulate_job.simulate(scene)
-    done, total, label = next(step for step in jobs.whole(job) if not step[2].startswith("Starting"))
-    job.close()
-    worker_thread.wait()
-    last = this_session().cache.last_frame
-    assert label == f"Frame {done} of {total}, 0 s left" and 2 <= done <= last < total == 10
-    assert status.cache_text(scene) == f"frames 1–{last} of 10"
-    simulate()
-    assert len(FallingWorld.made) == 1 and this_session().cache.last_frame == 10
 
 
 def test_a_bake_waits_for_the_last_frame() -> None:
@@ -117,25 +84,6 @@ def test_baked_positions_are_the_simulated_ones_at_frames_and_linear_between() -
     np.testing.assert_allclose(shown(ball), 0.75 * simulated[4] + 0.25 * simulated[5], atol=1e-6)
     frame(20)
     np.testing.assert_allclose(shown(ball), simulated[12], atol=6e-7)
-
-
-def test_baked_frames_play_the_very_floats_of_the_cache() -> None:
-    ball = add_ball()
-    scene = bpy.context.scene
-    scene.frame_end = 250
-    simulate()
-    cache, matrix = this_session().cache, mesh_io.world_matrix(ball)
-    bake()
-    for number in range(1, 251):
-        frame(number)
-        assert np.array_equal(local(ball), mesh_io.to_local(matrix, cache.positions(0, number)).ravel()), number
-
-
-def local(obj: Any) -> Any:
-    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-    flat = np.empty(3 * len(evaluated.vertices), np.float32)
-    evaluated.vertices.foreach_get("co", flat)
-    return flat
 
 
 @pytest.mark.smoke

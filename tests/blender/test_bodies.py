@@ -6,19 +6,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import (
-    add_ball,
-    add_mesh,
-    as_drawn,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    fingerprint,
-    frame,
-    problem_of,
-    select,
-    shown,
-    this_session,
-)
+from bpy_scene import add_ball, add_mesh, as_drawn, fingerprint, frame, problem_of, select, shown, this_session
 from softpressure_ext.softpressure.reports import status
 
 TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
@@ -142,22 +130,6 @@ def test_of_several_the_good_ones_are_added_and_the_others_named() -> None:
     assert "3 open edges" in problem_of(bad)
 
 
-def test_suzanne_with_open_eyes_is_refused_as_drawn_with_a_remedy_and_plays_when_they_are_closed() -> None:
-    bpy.ops.mesh.primitive_monkey_add()
-    suzanne = as_drawn(bpy.context.object)
-    with pytest.raises(RuntimeError, match=r"Suzanne: 42 open edges.*Fill the holes in Edit Mode"):
-        bpy.ops.softpressure.add_body()
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_mode(type="EDGE")
-    bpy.ops.mesh.select_all(action="DESELECT")
-    bpy.ops.mesh.select_non_manifold()
-    bpy.ops.mesh.edge_face_add()
-    bpy.ops.object.mode_set(mode="OBJECT")
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    assert suzanne.softpressure.kind == "SOFT"
-    assert problem_of(suzanne) == ""
-
-
 @pytest.mark.smoke
 def test_adding_makes_a_live_key_and_locks_the_interface_removing_restores_the_mesh() -> None:
     ball = add_ball(kind=None)
@@ -199,22 +171,6 @@ def test_lock_interface_switched_off_is_warned_of() -> None:
     add_ball()
     bpy.context.scene.render.use_lock_interface = False
     assert "Lock Interface is off" in " ".join(status.notices(bpy.context.scene))
-
-
-def test_operators_need_a_selection() -> None:
-    assert not bpy.ops.softpressure.add_body.poll()
-    assert not bpy.ops.softpressure.remove_body.poll()
-    assert not bpy.ops.softpressure.simulate.poll()
-    assert not bpy.ops.softpressure.bake.poll()
-    assert not bpy.ops.softpressure.free_bake.poll()
-
-
-def test_a_mesh_closed_by_a_modifier_is_refused_with_the_remedy() -> None:
-    cup = open_edges()
-    cup.modifiers.new("Half", "MIRROR")
-    cup.softpressure.simulation_mesh = "DRAWN"
-    with pytest.raises(RuntimeError, match="The modifier Half follows the simulation: apply it first"):
-        bpy.ops.softpressure.add_body()
 
 
 def test_adding_that_fails_leaves_the_type_alone() -> None:

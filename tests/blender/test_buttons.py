@@ -8,7 +8,6 @@ import bpy
 import button_states
 import pytest
 from bpy_panels import buttons, show
-from bpy_scene import empty_file, falling  # noqa: F401
 from softpressure_ext import panels
 from softpressure_ext.core import prepare
 from softpressure_ext.softpressure.bodies import fixes
@@ -24,7 +23,7 @@ _BAD = ("Traceback", "Errno", "Internal error", "context is incorrect")
 
 
 @pytest.fixture(autouse=True)
-def no_solver(falling: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def no_solver(falling: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepare, "is_compiled", lambda *_: True)
 
 

@@ -2,7 +2,6 @@
 
 import io
 import shutil
-import threading
 from itertools import permutations
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,24 +10,11 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import drawn
-from bpy_scene import (
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    height,
-    play,
-    this_session,
-    told,
-)
+from bpy_scene import add_ball, frame, height, play, this_session, told
 from softpressure_ext.operators.simulate import SOFTPRESSURE_OT_delete_cache
-from softpressure_ext.panels.scene import SOFTPRESSURE_PT_cache
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk, packing
 from softpressure_ext.softpressure.reports import status
-from softpressure_ext.softpressure.simulation import capture
-from softpressure_ext.softpressure.simulation.stepping import Stepper
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -181,23 +167,6 @@ def test_a_cache_too_large_for_a_file_is_reported(monkeypatch: pytest.MonkeyPatc
     assert packing.KEY not in bpy.context.scene and "at most 2 fit into a .blend" in told()
 
 
-def test_packing_beside_a_job_waits_for_the_frame_that_is_under_way() -> None:
-    ball = add_ball()
-    frame(1)
-    session, scene = this_session(), bpy.context.scene
-    stepper = Stepper(session, capture.scene_values(scene))
-    thread = threading.Thread(target=stepper.run)
-    thread.start()
-    done: list[int] = []
-    stepper.do_now(lambda: done.append(1))  # it waits for frames
-    stepper.finish()
-    thread.join()
-    stepper.do_now(lambda: done.append(2))  # it is over
-    assert done == [1, 2] and ball
-    with pytest.raises(ZeroDivisionError):
-        stepper.do_now(lambda: 1 / 0)
-
-
 @pytest.mark.smoke
 def test_the_folder_may_be_chosen_beside_the_file_or_anywhere(tmp_path: Path) -> None:
     scene = bpy.context.scene
@@ -253,15 +222,3 @@ def test_delete_asks_where_it_takes_long_to_simulate_again(monkeypatch: pytest.M
     monkeypatch.setattr(status, "remaking_seconds", lambda _: 90.0)
     assert SOFTPRESSURE_OT_delete_cache.invoke(operator, context, None) == {"RUNNING_MODAL"}
     assert asked == ["Delete frames 1–10 of 10? Simulating them again takes about 90 s."]
-
-
-@pytest.mark.smoke
-def test_the_panel_shows_place_sizes_and_range(tmp_path: Path) -> None:
-    simulated()
-    assert " ".join(drawn(SOFTPRESSURE_PT_cache)).startswith(
-        "Holds frames 1–10 of 10 In memory 0.0 MB In memory until the file is saved cache_folder"
-    )
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
-    text = "".join(drawn(SOFTPRESSURE_PT_cache, 2000))
-    assert "In memory 0.0 MB, on disk 0.0 MB" in text and str(disk.path_of(bpy.context.scene)) in text
-    assert status.pack_text(bpy.context.scene) == "Pack into .blend (0.0 MB)"

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, empty_file, falling, frame, this_session  # noqa: F401
+from bpy_scene import add_ball, frame, this_session
 from softpressure_ext.panels import menus, scene
 from softpressure_ext.softpressure.viewport import cached_range
 

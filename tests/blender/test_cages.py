@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import add_mesh, empty_file, falling, frame, problem_of, shown  # noqa: F401
+from bpy_scene import add_mesh, frame, problem_of, shown
 
 pytestmark = pytest.mark.usefixtures("falling")
 

@@ -6,20 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    add_mesh,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    play,
-    rest,
-    select,
-    shown,
-    this_session,
-    told,
-)
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, rest, select, shown, this_session
 from softpressure_ext.core.topology import signed_volume
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -162,13 +149,6 @@ def test_pinned_vertices_follow_an_armature_that_deforms_the_mesh() -> None:
     np.testing.assert_allclose(shown(ball)[free][:, 0], begin[free][:, 0], atol=1e-5)
 
 
-def test_a_missing_pin_group_is_named() -> None:
-    ball = add_ball()
-    ball.softpressure.pin_group = "Nowhere"
-    frame(1)
-    assert "Ball: has no vertex group Nowhere. Choose an existing pin group" in told()
-
-
 def test_painting_another_pin_weight_resets_at_the_first_frame() -> None:
     ball = add_ball()
     pin_top(ball)
@@ -178,32 +158,6 @@ def test_painting_another_pin_weight_resets_at_the_first_frame() -> None:
     frame(1)
     assert this_session().cache.last_frame == 1
     assert equator in this_session().start.bodies[0].pinned
-
-
-@pytest.mark.smoke
-def test_keyframed_pressure_reaches_the_solver_frame_by_frame_and_leaves_the_cache_valid() -> None:
-    ball = add_ball()
-    for number, pressure in ((1, 1000.0), (5, 5000.0)):
-        ball.softpressure.gauge_pressure = pressure
-        ball.softpressure.keyframe_insert("gauge_pressure", frame=number)
-    for curve in curves(ball):
-        for point in curve.keyframe_points:
-            point.interpolation = "LINEAR"
-    play(1, 5)
-    world = FallingWorld.made[-1]
-    assert world.model.gauge_pressure[0] == pytest.approx(1000.0)
-    assert [given.gauge_pressure[0] for given in world.given] == pytest.approx([2000.0, 3000.0, 4000.0, 5000.0])
-    assert not this_session().is_out_of_date(bpy.context.scene)
-    curves(ball)[0].keyframe_points[1].co.y = 9000.0
-    ball.update_tag()
-    bpy.context.view_layer.update()
-    assert this_session().is_out_of_date(bpy.context.scene)
-
-
-def curves(obj: Any) -> list[Any]:
-    from softpressure_ext.softpressure.scene_io import actions
-
-    return actions.curves(obj)
 
 
 def test_still_colliders_are_given_once_and_moving_ones_each_frame() -> None:
@@ -262,27 +216,6 @@ def test_a_collider_that_changes_its_topology_stops_with_a_sentence() -> None:
     play(1, 3)
     assert "Floor: changes from 4 to 12 vertices" in this_session().error
     assert this_session().cache.last_frame == 1
-
-
-def test_settings_reach_the_model() -> None:
-    add_ball(mass=3.0, gauge_pressure=700.0, friction=0.25, bounciness=0.5, thickness=0.02, damping=0.125)
-    start()
-    model = FallingWorld.made[-1].model
-    assert model.vertex_mass.sum() == pytest.approx(3.0)
-    assert model.gauge_pressure[0] == pytest.approx(700.0)
-    assert (model.friction[0], model.bounciness[0]) == (0.25, 0.5)
-    assert model.thickness[0] == pytest.approx(0.02)
-    assert model.self_collision[0]
-
-
-def test_start_velocity_and_self_collision_reach_the_model() -> None:
-    ball = add_ball(velocity=(1, 2, 3), self_collision=False)
-    start()
-    model = FallingWorld.made[-1].model
-    np.testing.assert_array_equal(model.start_velocities, np.tile((1.0, 2.0, 3.0), (len(ball.data.vertices), 1)))
-    assert not model.self_collision[0]
-    ball.softpressure.self_collision = True
-    assert this_session().is_out_of_date(bpy.context.scene)
 
 
 def test_a_body_far_from_the_origin_keeps_its_shape() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, empty_file, falling, rest, shown  # noqa: F401
+from bpy_scene import add_ball, rest, shown
 from softpressure_ext.softpressure.batch import command
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -61,11 +61,6 @@ def test_a_file_that_is_no_blend_file_is_refused(tmp_path: Path, capfd: pytest.C
     file.write_text("not a blend file")
     assert command.run(["bake", str(file)]) == 1
     assert "softpressure: File format is not supported" in capfd.readouterr().err
-
-
-def test_help_is_a_success(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.run(["bake", "--help"]) == 0
-    assert "--frames" in capsys.readouterr().out
 
 
 @pytest.mark.smoke

@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, empty_file  # noqa: F401
+from bpy_scene import add_ball
 from softpressure_ext.core import prepare
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.simulation import loading

@@ -1,15 +1,12 @@
 """The controls at the top of the tab, and that each state is told in one place."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import bpy
 import button_states
 import pytest
-from bpy_panels import drawn, locked
-from bpy_scene import add_ball, empty_file, falling, select  # noqa: F401
+from bpy_panels import drawn
+from bpy_scene import add_ball, select
 from softpressure_ext import panels
-from softpressure_ext.panels import controls, scene
+from softpressure_ext.panels import controls
 from softpressure_ext.softpressure.reports import run_state
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -90,19 +87,3 @@ def test_what_is_wrong_with_a_body_is_told_once() -> None:
     with pytest.raises(RuntimeError, match="has no vertex group Nothing"):
         bpy.ops.softpressure.simulate()
     assert len([text for text in told_everywhere() if "has no vertex group Nothing" in text]) == 1
-
-
-def test_start_and_end_take_input_and_are_not_dim() -> None:
-    settings = bpy.context.scene.softpressure
-    assert {"frame_start", "frame_end"} <= {*drawn(scene.SOFTPRESSURE_PT_simulation)}
-    assert locked(scene.SOFTPRESSURE_PT_simulation) == []
-    settings.frame_end = 7
-    assert (settings.use_scene_range, settings.frame_start, settings.frame_end) == (False, 1, 7)
-
-
-def test_in_properties_the_controls_are_above_the_body_s_rows() -> None:
-    add_ball()
-    panel: Any = next(cls for cls in panels.CLASSES if cls.__name__ == "SOFTPRESSURE_PT_physics_body")
-    stand_in = SimpleNamespace(draw=panel.draw, bl_space_type="PROPERTIES")
-    found = drawn(stand_in)
-    assert found[:3] == ["softpressure.simulate", "softpressure.live_play", "softpressure.bake"]

@@ -2,7 +2,7 @@
 
 import bpy
 import pytest
-from bpy_scene import add_ball, add_mesh, empty_file  # noqa: F401
+from bpy_scene import add_ball, add_mesh
 from softpressure_ext.softpressure.reports import quantities
 
 
@@ -58,12 +58,6 @@ def test_there_and_back_is_the_same(add, given, choice, there, back, first, seco
     setattr(settings, second, 1.5 * found)
     setattr(settings, choice, back)
     assert getattr(settings, first) > 1.4 * value
-
-
-def test_points_sum_up_to_the_mass():
-    ball = add_ball(simulation_mesh="DRAWN")
-    ball.softpressure.mass_by = "POINTS"
-    assert ball.softpressure.point_mass * len(ball.data.vertices) == pytest.approx(1.0, rel=1e-4)
 
 
 def test_what_a_script_gave_before_stays():

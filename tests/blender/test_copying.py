@@ -5,18 +5,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import (
-    add_ball,
-    add_mesh,
-    as_drawn,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    height,
-    play,
-    select,
-    this_session,
-)
+from bpy_scene import add_ball, add_mesh, as_drawn, frame, height, play, select, this_session
 from softpressure_ext.panels.bodies import SOFTPRESSURE_UL_bodies
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io
@@ -64,7 +53,7 @@ def test_an_object_that_cannot_be_such_a_body_is_reported_and_unchanged(capfd: p
     assert plane.softpressure.mass == 1.0
 
 
-def test_a_baked_body_keeps_its_settings(falling: Any) -> None:  # noqa: F811
+def test_a_baked_body_keeps_its_settings(falling: Any) -> None:
     other, ball = add_ball("Other", (3, 0, 5)), add_ball()
     bpy.ops.softpressure.simulate()
     bpy.ops.softpressure.bake()
@@ -83,17 +72,6 @@ def test_vertex_groups_are_copied_where_they_are(capfd: pytest.CaptureFixture[st
     assert "Other: has the settings of Ball except its vertex groups: it has no top" in capfd.readouterr().out
     assert other.softpressure.pin_group == "" and third.softpressure.pin_group == "top"
     assert other.softpressure.attach_to is None and third.softpressure.attach_to == other
-
-
-def test_there_must_be_something_to_copy_from_and_to() -> None:
-    plain = add_ball("Plain", kind=None)
-    select(plain)
-    assert not bpy.ops.softpressure.copy_to_selected.poll()
-    ball = add_ball()
-    select(ball)
-    assert not bpy.ops.softpressure.copy_to_selected.poll()
-    select(plain, ball)
-    assert bpy.ops.softpressure.copy_to_selected.poll()
 
 
 @pytest.mark.smoke
@@ -116,7 +94,7 @@ def test_the_list_shows_bodies_by_name_and_a_click_selects() -> None:
     assert bpy.context.view_layer.objects.active.name == "B"
 
 
-def test_the_list_says_how_each_is_doing(falling: Any) -> None:  # noqa: F811
+def test_the_list_says_how_each_is_doing(falling: Any) -> None:
     ball, scene = add_ball(), bpy.context.scene
     assert status.state_icon(scene, ball) == "BLANK1"
     play(1, 3)

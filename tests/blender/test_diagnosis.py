@@ -1,15 +1,13 @@
 """What the steps tell of each island: in the panel *Diagnostics*, and as a table of the command line."""
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import bpy
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, empty_file, frame, this_session  # noqa: F401
-from softpressure_ext.core import Finding, PairReport, Reason
+from bpy_scene import add_ball, frame, this_session
 from softpressure_ext.panels.diagnostics import SOFTPRESSURE_PT_diagnostics
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import diagnosis
@@ -62,60 +60,6 @@ def test_the_panel_names_two_balls_that_cross_and_the_reason() -> None:
     one.softpressure.mass = 7.0  # a new start forgets
     frame(1)
     assert this_session().reports == {} and shown() == [diagnosis.FIRST]
-
-
-def test_the_panel_shows_the_first_islands_of_many() -> None:
-    bpy.context.scene.frame_end = 2
-    for number in range(10):
-        add_ball(f"Ball {number}", (2 * number, 0, 5))
-    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    frame(2)
-    found = shown()
-    assert found[-1] == "2 more islands." and found[::2][:-1] == [f"Ball {number}" for number in range(8)]
-
-
-def test_the_panel_shows_the_first_reasons_and_the_hardest_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    bpy.context.scene.frame_end = 2
-    for number in range(9):
-        add_ball(f"Ball {number}", (2 * number, 0, 5))
-    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    frame(2)
-    crossing = [Finding(Reason.CROSSING, number, (0, number)) for number in range(1, 9)]
-    reasons = (*crossing, Finding(Reason.NOT_CONVERGED, 2), Finding(Reason.FAST, 3))
-    pairs = tuple(PairReport((0, number), 1, float(number), 0.25) for number in range(1, 9))
-    report = replace(this_session().reports[2][0], bodies=tuple(range(9)), reasons=reasons, pairs=pairs, contacts=8)
-    this_session().reports[2] = (report,)
-    found = shown()
-    assert found[0] == "Ball 0, Ball 1, Ball 2 and 6 more"
-    first, *others = (f"Ball 0 and Ball {number}" for number in (8, 7))  # each kind of reason before any again
-    assert [text.partition(":")[0] for text in found[1:5]] == [first, "All bodies", "All bodies", *others]
-    assert "(3 steps)" in found[2] and "(2 steps)" in found[3]
-    assert found[5] == "6 more reasons." and found[-1] == "4 more pairs in contact."
-    assert found[7] == "Ball 0 and Ball 8: 1 contact, 8 N, gap 25 cm"
-
-
-def test_the_panel_wraps_no_figure_and_gives_it_the_prefix_that_fits() -> None:
-    scene = bpy.context.scene
-    scene.frame_end = 2
-    for number in range(2):
-        add_ball(f"Ball {number}", (2 * number, 0, 5))
-    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    frame(2)
-    base = replace(this_session().reports[2][0], bodies=(0, 1), steps=233, least_share=0.43, least_pair=(0, 1))
-    pair = PairReport((0, 1), 17, 9810.0, 0.0075)
-    this_session().reports[2] = (replace(base, energy_change=-2.36e-5, pairs=(pair,), contacts=17),)
-    assert shown(292) == [
-        "Ball 0, Ball 1", "233 steps, energy -23.6 µJ",
-        "Ball 0 and Ball 1: surfaces would", "have met after 43 % of a step",
-        "Ball 0 and Ball 1: 17 contacts,", "9.81 kN, gap 7.5 mm",
-    ]  # fmt: skip
-    scene.unit_settings.system = "IMPERIAL"
-    for energy, text in ((0.99999, "+1 J"), (999.4, "+999 J"), (999.6, "+1 kJ"), (-4e-7, "0 J"), (0.0, "0 J")):
-        this_session().reports[2] = (replace(base, energy_change=energy, pairs=(pair,), contacts=17),)
-        assert shown()[1] == f"233 steps, energy {text}"
-    assert shown()[-1].endswith(", gap 295 thou")
-    this_session().reports[2] = (replace(base, steps=0),)
-    assert shown() == ["Ball 0, Ball 1", "At rest, no steps"]
 
 
 def test_the_trace_has_a_row_for_each_frame_and_body(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_panels import drawn
-from bpy_scene import FallingWorld, add_ball, empty_file, falling, play, this_session, told  # noqa: F401
+from bpy_scene import FallingWorld, add_ball, play, this_session, told
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk
 from softpressure_ext.softpressure.reports import status
-from softpressure_ext.softpressure.state import input_digest, versions
+from softpressure_ext.softpressure.state import versions
 
 SOLVER = "EXPLICIT"
 
@@ -62,12 +62,7 @@ def earlier(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, int], None]:
     [(0, None, "Implicit"), (1, None, "Automatic"), (2, None, "Automatic"), (2, 0, "Implicit"), (2, 8, "Automatic")],
 )
 def test_a_file_of_an_earlier_version_has_the_present_method_and_says_so(
-    falling: Any,  # noqa: F811
-    earlier: Callable[[Path, int], None],
-    tmp_path: Path,
-    version: int,
-    number: int | None,
-    asked: str,
+    falling: Any, earlier: Callable[[Path, int], None], tmp_path: Path, version: int, number: int | None, asked: str
 ) -> None:
     add_ball()
     if number is not None:
@@ -114,7 +109,7 @@ def test_a_scene_appended_from_an_earlier_file_says_so(earlier: Callable[[Path, 
     assert {scene.name: bool(status.earlier_texts(scene)) for scene in bpy.data.scenes} == {"Scene": False, "Old": True}
 
 
-def test_a_file_of_this_version_stores_no_default(falling: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_file_of_this_version_stores_no_default(falling: Any, tmp_path: Path) -> None:
     ball = add_ball()
     assert settings().defaults_version == versions.CURRENT
     copy = bpy.data.scenes.new("Copy")
@@ -152,7 +147,7 @@ def test_a_script_may_name_a_method_of_earlier_versions(name: str, asked: str) -
     assert settings().solver == SOLVER
 
 
-def test_a_cache_of_an_earlier_version_still_plays(falling: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_cache_of_an_earlier_version_still_plays(falling: Any, tmp_path: Path) -> None:
     """Its header holds the choice of its run, which nothing reads any more; it goes on from its state."""
     add_ball()
     play(1, 4)
@@ -169,27 +164,6 @@ def test_a_cache_of_an_earlier_version_still_plays(falling: Any, tmp_path: Path)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert this_session().cache.last_frame == 10 and len(FallingWorld.made[-1].given) == 6
     shutil.rmtree(path.parent)
-
-
-def test_settings_date_a_cache_with_methods_that_read_them() -> None:
-    scene = bpy.context.scene
-    add_ball()
-    for name, low, high, methods in (
-        ("added_mass", 1.0, 3.0, {SOLVER}),
-        ("substeps", 10, 20, {"XPBD", "RK4", "IMPLICIT_KANG"}),
-    ):
-        for method in (SOLVER, "XPBD", "RK4", "IMPLICIT_KANG"):
-            settings().solver = method
-            setattr(settings(), name, low)
-            before = input_digest.of_inputs(scene)
-            setattr(settings(), name, high)
-            assert (input_digest.of_inputs(scene) != before) == (method in methods), (name, method)
-            is_shown = name in drawn(scene_panels.SOFTPRESSURE_PT_simulation) + drawn(
-                scene_panels.SOFTPRESSURE_PT_method
-            )
-            assert is_shown == (method in methods)
-    settings().added_mass = 20.0
-    assert settings().added_mass == 10.0
 
 
 def test_a_method_of_no_version_becomes_the_engine(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import pytest
 from bpy_panels import Layout, body_rows, drawn, show, shown_panels
-from bpy_scene import add_ball, empty_file, falling, play, select, this_session  # noqa: F401
+from bpy_scene import add_ball, play, select, this_session
 from softpressure_ext.panels import menus
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.softpressure.bodies import materials

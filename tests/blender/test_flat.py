@@ -89,20 +89,14 @@ def test_a_flat_mesh_with_inner_vertices_is_a_truss_that_takes_them_along() -> N
 
 
 @pytest.mark.usefixtures("falling")
-def test_its_settings_and_edges_are_captured_and_make_the_cache_out_of_date() -> None:
-    ring = add_outline(RING, depth=0.25, stretch_modulus=5e3, self_collision=False)
+def test_its_settings_and_edges_are_captured() -> None:
+    add_outline(RING, depth=0.25, stretch_modulus=5e3, self_collision=False, gauge_pressure=500.0)
     body = captured().bodies[0]
     assert body.kind == "LOOP" and body.settings["depth"] == 0.25 and not body.settings["self_collision"]
     assert sorted(map(sorted, body.outline.tolist())) == sorted(sorted((i, (i + 1) % 24)) for i in range(24))
-    for name, value in (("depth", 0.3), ("gauge_pressure", 500.0), ("bend_modulus", 2.0)):
-        play(1, 2)
-        assert not this_session().is_out_of_date(bpy.context.scene)
-        before = captured().fingerprint()
-        setattr(ring.softpressure, name, value)
-        assert this_session().is_out_of_date(bpy.context.scene) and captured().fingerprint() != before
     play(1, 2)
     made = FallingWorld.made[-1]
-    assert made.model.flat.depth[0] == np.float32(0.3) and made.given[-1].gauge_pressure == {0: 500.0}
+    assert made.model.flat.depth[0] == 0.25 and made.given[-1].gauge_pressure == {0: 500.0}
 
 
 PROBLEMS = [

@@ -8,7 +8,6 @@ import bpy
 import guide
 import pytest
 from bpy_panels import labels, show
-from bpy_scene import empty_file  # noqa: F401
 from softpressure_ext import panels
 from softpressure_ext.panels.layout import CATEGORY
 from softpressure_ext.softpressure.bodies import materials

@@ -6,9 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, empty_file, falling, frame, select, this_session  # noqa: F401
-from softpressure_ext.panels import body as body_panel
+from bpy_scene import add_ball, frame, select, this_session
 from softpressure_ext.softpressure.bodies import hose_problems
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import hoses
@@ -27,7 +25,7 @@ def given(world: Any) -> list[dict[int, float]]:
 
 
 @pytest.mark.smoke
-def test_add_hose_links_the_two_selected_bodies(falling: Any) -> None:  # noqa: F811
+def test_add_hose_links_the_two_selected_bodies(falling: Any) -> None:
     one, other, hose = linked()
     assert (hose.type, hoses.ends(hose)) == ("EMPTY", (one, other))
     np.testing.assert_allclose(hose.location, (0, 0, 5), atol=1e-6)
@@ -58,7 +56,7 @@ def test_add_hose_needs_two_bodies_with_gas() -> None:
         assert not bpy.ops.softpressure.add_hose.poll()
 
 
-def test_a_keyed_valve_is_read_in_each_frame_and_makes_the_cache_out_of_date(falling: Any) -> None:  # noqa: F811
+def test_a_keyed_valve_is_read_in_each_frame_and_makes_the_cache_out_of_date(falling: Any) -> None:
     *_, hose = linked()
     frame(1)
     frame(2)
@@ -87,7 +85,7 @@ def test_conductance_valve_pump_and_leak_count_for_the_fingerprint_and_names_do_
     assert session.inputs(scene) in seen
 
 
-def test_a_hose_whose_body_is_gone_says_so_and_takes_no_part(falling: Any) -> None:  # noqa: F811
+def test_a_hose_whose_body_is_gone_says_so_and_takes_no_part(falling: Any) -> None:
     _, other, hose = linked()
     scene = bpy.context.scene
     assert hose_problems.problem(scene, hose) == ""
@@ -125,16 +123,6 @@ def test_a_hose_is_saved_and_undone(tmp_path: Path) -> None:
     (hose,) = hoses.of_scene(bpy.context.scene)
     assert [end.name for end in hoses.ends(hose)] == ["One", "Other"]
     assert hose.softpressure.conductance == pytest.approx(0.25)
-
-
-def test_the_panels_show_the_hose() -> None:
-    one, other, hose = linked()
-    names = body_rows()
-    assert {"hose_from", "hose_to", "conductance", "valve"} <= set(names)
-    select(other, one)
-    names = drawn(body_panel.SOFTPRESSURE_PT_gas)
-    assert {"pump_rate", "leak_diameter", "valve", "softpressure.add_hose"} <= set(names)
-    assert hose.name == "Hose"
 
 
 def cushions() -> tuple[Any, Any, Any]:

@@ -7,9 +7,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, empty_file, frame, play, rest, shown, this_session  # noqa: F401
+from bpy_scene import add_ball, frame, play, rest, shown, this_session
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_simulation
-from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.state import versions
 
 UNKNOWN = "Inflates: not yet known"
@@ -86,21 +85,6 @@ def test_the_panel_shows_how_far_a_body_puffs_out() -> None:
     assert UNKNOWN in body_panel()
 
 
-def test_the_text_of_a_flat_body_is_about_its_area() -> None:
-    bpy.ops.mesh.primitive_circle_add(vertices=16, radius=0.5)
-    bpy.ops.softpressure.add_body(kind="SOFT")
-    loop = bpy.context.object
-    assert loop.softpressure.body_type == "LOOP"
-    frame(1)
-    assert status.inflation_text(bpy.context.scene, loop) == "Keeps its drawn shape"
-    loop.softpressure.drawn_shape = "SLACK"
-    loop.softpressure.gauge_pressure = 1e4
-    frame(1)
-    assert ", area +" in status.inflation_text(bpy.context.scene, loop)
-    loop.softpressure.body_type = "TRUSS"
-    assert status.inflation_text(bpy.context.scene, loop) == ""
-
-
 @pytest.mark.parametrize("pressure", [1e5, 1e7])
 @pytest.mark.parametrize("remedy", ["gauge_pressure", "stretch_modulus"])
 def test_too_high_a_pressure_is_reported_in_the_panel_with_a_remedy(pressure: float, remedy: str) -> None:
@@ -141,20 +125,6 @@ def test_a_keyed_pressure_at_which_a_skin_is_to_tear_is_not_reported() -> None:
     ball.animation_data_clear()
     frame(1)
     assert "stretches its skin" in this_session().overstretched[0]  # it would tear at once
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("pressure_at", "DRAWN"), ("drawn_shape", "SLACK"), ("start_at_rest", True)]
-)
-def test_a_cache_is_out_of_date_when_a_body_is_filled_otherwise(name: str, value: Any) -> None:
-    ball = add_ball()
-    frame(1)
-    before = this_session().start.fingerprint()
-    assert not this_session().is_out_of_date(bpy.context.scene)
-    setattr(ball.softpressure, name, value)
-    assert this_session().is_out_of_date(bpy.context.scene)
-    frame(1)
-    assert this_session().start.fingerprint() != before
 
 
 @pytest.mark.smoke

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows, buttons
-from bpy_scene import add_ball, empty_file, falling, frame, play, problem_of, select, state_text, this_session  # noqa: F401
+from bpy_scene import add_ball, play, problem_of, select, state_text, this_session
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.viewport import overlay

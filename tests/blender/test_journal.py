@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, empty_file, falling, this_session  # noqa: F401
+from bpy_scene import add_ball, this_session
 from softpressure_ext.softpressure.cache import disk, journal
 from softpressure_ext.softpressure.simulation import simulate_job
 from softpressure_ext.softpressure.state import jobs

@@ -5,12 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    add_ball,
-    empty_file,  # noqa: F401
-    height,
-    this_session,
-)
+from bpy_scene import add_ball, height, this_session
 from softpressure_ext.core import ParameterError
 from softpressure_ext.operators import live as operator
 from softpressure_ext.softpressure.simulation import interactive, interactive_actions

@@ -1,11 +1,8 @@
 """The page that the panels' help buttons open: it is there, current, and tells of everything that can be set."""
 
-from types import SimpleNamespace
-
 import bpy
 import manual
 import pytest
-from bpy_scene import empty_file  # noqa: F401
 from softpressure_ext import panels
 
 PANELS = [cls for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel) and hasattr(cls, "section")]
@@ -44,23 +41,6 @@ def test_panels_are_in_both_places() -> None:
     for panel in PANELS:
         places[panel.bl_space_type].add(panel.section)
     assert places["VIEW_3D"] == places["PROPERTIES"] and len(places["VIEW_3D"]) >= 7
-
-
-def test_the_button_in_properties_adds_and_removes() -> None:
-    from bpy_panels import Layout
-    from bpy_scene import add_ball
-    from softpressure_ext.panels import body, menus
-
-    drawn: list[str] = []
-    panel = SimpleNamespace(layout=Layout(drawn, []))
-    context = SimpleNamespace(object=add_ball(kind=None))
-    menus._draw_physics(panel, context)
-    context.object.softpressure.kind = "SOFT"
-    menus._draw_physics(panel, context)
-    assert drawn == ["softpressure.set_type", "softpressure.remove_body"]
-    assert body.PHYSICS[0].poll(context)
-    context.object.softpressure.kind = "NONE"
-    assert not body.PHYSICS[0].poll(context)
 
 
 @pytest.mark.smoke

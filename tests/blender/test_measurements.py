@@ -7,9 +7,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-import softpressure_ext
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, play, select, this_session  # noqa: F401
+from bpy_scene import add_ball, add_mesh, frame, play, select, this_session
 from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_curves
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import status
@@ -99,7 +98,7 @@ def test_arrays_that_do_not_fit_are_no_table(damage: str) -> None:
     assert measurements.from_arrays(arrays, 2) == {}
 
 
-def test_they_survive_the_file_and_go_on(tmp_path: Path, falling: Any) -> None:  # noqa: F811
+def test_they_survive_the_file_and_go_on(tmp_path: Path, falling: Any) -> None:
     ball = add_ball()
     path = str(tmp_path / "scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
@@ -119,7 +118,7 @@ def test_they_survive_the_file_and_go_on(tmp_path: Path, falling: Any) -> None: 
 
 
 @pytest.mark.smoke
-def test_curves_are_those_of_the_active_body(falling: Any) -> None:  # noqa: F811
+def test_curves_are_those_of_the_active_body(falling: Any) -> None:
     scene = bpy.context.scene
     ball, solid = add_ball(), add_ball("Box", (0, 5, 5), "RIGID")
     assert "nothing is recorded yet" in curves.note(scene, ball)
@@ -134,7 +133,7 @@ def test_curves_are_those_of_the_active_body(falling: Any) -> None:  # noqa: F81
     assert curves.of_body(scene, None) == [] and curves.note(scene, None) == "Select a soft or rigid body."
 
 
-def test_an_old_cache_shows_no_curves_and_says_so(falling: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_an_old_cache_shows_no_curves_and_says_so(falling: Any, tmp_path: Path) -> None:
     scene, ball = bpy.context.scene, add_ball()
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     this_session().measured = {}
@@ -179,18 +178,7 @@ def test_the_command_line_writes_the_same_file(tmp_path: Path) -> None:
     assert float(rows(path)[3]["steps"]) >= 1
 
 
-def test_handlers_and_keys_go_with_the_extension() -> None:
-    scene = bpy.context.scene
-    scene.softpressure.show_curves = True
-    softpressure_ext.unregister()
-    try:
-        assert curves._handle is None
-    finally:
-        softpressure_ext.register()
-    assert curves._handle is not None
-
-
-def test_settings_of_the_view_do_not_date_the_cache(falling: Any) -> None:  # noqa: F811
+def test_settings_of_the_view_do_not_date_the_cache(falling: Any) -> None:
     scene = bpy.context.scene
     add_ball()
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}

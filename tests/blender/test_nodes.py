@@ -5,17 +5,7 @@ from typing import Any
 import bpy
 import pytest
 import shapes
-from bpy_scene import (  # noqa: F401
-    add_ball,
-    add_mesh,
-    empty_file,
-    falling,
-    frame,
-    problem_of,
-    select,
-    shown,
-    this_session,
-)
+from bpy_scene import add_ball, add_mesh, frame, problem_of, select, shown, this_session
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.scene_io import node_trees
 

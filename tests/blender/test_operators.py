@@ -6,13 +6,10 @@ from unittest.mock import MagicMock
 
 import bpy
 import pytest
-from bpy_panels import body_locked, drawn
-from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
+from bpy_panels import body_locked
+from bpy_scene import add_ball
 from softpressure_ext.operators import job, reports
 from softpressure_ext.operators import live as live_play
-from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
-from softpressure_ext.softpressure.bodies import setup
 from softpressure_ext.softpressure.state import jobs, status_bar
 
 
@@ -169,36 +166,6 @@ def test_a_failing_job_reports_each_sentence() -> None:
     assert operator.reports == [({"ERROR"}, "Ball: broken."), ({"ERROR"}, "Floor: broken, too.")]
 
 
-@pytest.mark.usefixtures("falling")
-def test_choices_of_papers_are_shown_with_the_methods_that_take_them_or_refuse_them() -> None:
-    add_ball()
-    settings = bpy.context.scene.softpressure
-    assert not {"volume_rule", "detection", "stiffest_spring"} & {*drawn(scene_panels.SOFTPRESSURE_PT_method)}
-    settings.detection, settings.volume_rule, settings.use_step_damping = "FEATURE_PARTICLES", "BOUNDING_BOX", True
-    found = drawn(scene_panels.SOFTPRESSURE_PT_method, width=900)
-    assert {"volume_rule", "detection", "use_step_damping"} <= {*found}
-    assert len([text for text in found if text.startswith("Only with")]) == 3
-    settings.solver = "HEUN"
-    found = drawn(scene_panels.SOFTPRESSURE_PT_method)
-    assert {"volume_rule", "pressure_spread", "detection", "collider_rule", "neighbour_damping"} <= {*found}
-    assert "Only with" not in " ".join(found) and "stiffest_spring" in found
-
-
-@pytest.mark.usefixtures("falling")
-def test_the_gauge_has_its_place_before_it_is_known() -> None:
-    ball = add_ball()
-    play(1, 3)
-    counts = []
-    for number in (1, 2, 9):
-        bpy.context.scene.frame_set(number)
-        counts.append(len(drawn(SOFTPRESSURE_PT_body)))
-    ball.softpressure.body_type = "SOLID"
-    before = len(drawn(SOFTPRESSURE_PT_body))
-    play(1, 2)
-    assert len(drawn(SOFTPRESSURE_PT_body)) == before
-    assert len(set(counts)) == 1
-
-
 @pytest.mark.smoke
 @pytest.mark.usefixtures("falling")
 def test_the_fields_of_a_baked_body_are_locked() -> None:
@@ -216,14 +183,6 @@ def test_the_fields_of_a_baked_body_are_locked() -> None:
         "attach_to",
     }
     assert fields <= {*body_locked()}
-
-
-def test_lock_interface_is_reported_with_the_added_bodies() -> None:
-    """Blender shows the last report only."""
-    balls = [add_ball(name, kind=None) for name in ("One", "Two")]
-    notes, _ = setup.add_all(bpy.context.scene, balls, "SOFT")
-    assert len(notes) == 2 and bpy.context.scene.render.use_lock_interface
-    assert notes[-1].startswith("Two: added as a soft body") and "Lock Interface" in notes[-1]
 
 
 def test_messages_are_wrapped_in_a_window_and_whole_for_scripts(monkeypatch: pytest.MonkeyPatch) -> None:

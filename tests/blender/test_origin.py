@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, empty_file, falling, fingerprint, frame, play, shown, this_session  # noqa: F401
+from bpy_scene import add_ball, fingerprint, frame, play, shown, this_session
 
 pytestmark = pytest.mark.usefixtures("falling")
 

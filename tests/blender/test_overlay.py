@@ -5,10 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-import softpressure_ext
-from bpy_panels import drawn
-from bpy_scene import add_ball, empty_file, falling, frame, shown, this_session  # noqa: F401
-from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_overlay
+from bpy_scene import add_ball, frame, shown, this_session
 from softpressure_ext.softpressure.scene_io import hoses, mesh_io, point_attributes
 from softpressure_ext.softpressure.viewport import overlay, overlay_view
 
@@ -125,34 +122,6 @@ def test_thickness_is_set_or_that_of_the_run() -> None:
     assert overlay.thickness_of(scene, ball, shape_of(ball)) == 0.25
 
 
-def test_legends_are_round_and_tell_the_ends() -> None:
-    strain = overlay.legend("STRAIN", [np.array([-0.043, 0.01])], 0.0)
-    assert strain.is_signed and strain.labels == ("-5 %", "0 %", "5 %")
-    pressure = overlay.legend("PRESSURE", [np.array([2000.0, 300.0]), np.array([1500.0])], 0.0)
-    assert not pressure.is_signed and pressure.labels == ("0 Pa", "1 kPa", "2 kPa")
-    assert overlay.legend("PRESSURE", [np.array([-70.0, 30.0])], 0.0).labels == ("-80 Pa", "0 Pa", "80 Pa")
-    assert overlay.legend("FORCE", [np.zeros(3)], 0.0).labels[2] == "1 mN"
-    fixed = overlay.legend("FORCE", [np.array([9.0])], 5.0)
-    assert fixed.labels == ("0 N", "2.5 N", "5 N")
-    assert (overlay.colours(np.array([5.0, 9.0]), fixed)[0] == overlay.colours(np.array([9.0]), fixed)[0]).all()
-
-
-def test_what_lies_behind_a_legend_is_as_high_as_its_parts() -> None:
-    size, bar = 10.0, overlay.legend("PRESSURE", [np.array([2000.0])], 0.0)
-    mark = ("Pins", (1.0, 1.0, 0.0, 1.0))
-
-    def height(**parts: Any) -> float:
-        return overlay_view._height(overlay_view.Picture(**parts), size, 1.0)
-
-    assert height() == 0.0
-    assert height(note="Nothing") == pytest.approx(size) and height(marks=[mark]) == pytest.approx(size)
-    line = height(marks=[mark, mark]) - height(marks=[mark])
-    assert line > size and height(marks=[mark], note="Nothing") == pytest.approx(line + size)
-    labels_bar_title = height(legend=bar)
-    assert labels_bar_title > 2.0 * size + overlay_view._BAR[1]
-    assert height(legend=bar, marks=[mark, mark]) == pytest.approx(2.0 * line + labels_bar_title)
-
-
 def test_marked_vertices_are_read_again_when_weights_change_but_not_while_frames_do() -> None:
     ball = simulated()
     group = ball.vertex_groups.new(name="Pins")
@@ -184,19 +153,6 @@ def test_a_tube_leads_from_one_body_over_its_hose_to_the_other() -> None:
     np.testing.assert_allclose(overlay.tube(hose, depsgraph), expected, atol=1e-5)
     hose.softpressure.hose_to = None
     assert len(overlay.tube(hose, depsgraph)) == 0
-
-
-def test_the_panel_shows_all_and_handlers_go_with_the_extension() -> None:
-    assert drawn(SOFTPRESSURE_PT_overlay) == [
-        "overlay_colour", "overlay_limit", "overlay_pins", "overlay_attachments", "overlay_hoses",
-        "overlay_particles", "overlay_mesh", "overlay_thickness",
-    ]  # fmt: skip
-    assert len(overlay_view._handles) == 2
-    softpressure_ext.unregister()
-    try:
-        assert not overlay_view._handles and not overlay_view._pictures
-    finally:
-        softpressure_ext.register()
 
 
 def test_the_simulated_mesh_is_shown_where_the_drawn_one_follows_it() -> None:

@@ -6,9 +6,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_mesh, empty_file, play, select, this_session  # noqa: F401
+from bpy_scene import add_mesh, play, select, this_session
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_method
-from softpressure_ext.sample_blends import paper_samples, samples
 from softpressure_ext.softpressure.bodies import paper_setups
 
 FLAT = {"MATYKA", "MESIT", "MARTIN", "KURMALY"}
@@ -65,14 +64,3 @@ def test_a_setup_takes_the_place_of_another() -> None:
     assert settings.volume_rule == "BOUNDING_BOX" and not settings.restore_momentum
     assert obj.softpressure.gauge_pressure == pytest.approx(0.33 * 1000.0 / max(obj.dimensions), rel=1e-6)
     assert "set_up_as" in str(drawn(SOFTPRESSURE_PT_method))
-
-
-def test_samples_of_the_texts_have_their_setups() -> None:
-    names = {"matyka_loop": "MATYKA", "mesit_heap": "MESIT", "martin_cat": "MARTIN", "kurmaly_truss": "KURMALY",
-             "xpbd_unbreakable": "XPBD"}  # fmt: skip
-    assert names.keys() == paper_samples.SAMPLES.keys()
-    for sample, name in names.items():
-        settings = samples.build(sample).softpressure
-        for key, value in paper_setups.SETUPS[name].scene.items():
-            found = getattr(settings, key)
-            assert found == (pytest.approx(value) if isinstance(value, float) else value), (sample, key)

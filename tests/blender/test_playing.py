@@ -4,20 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    height,
-    play,
-    rest,
-    shown,
-    state_text,
-    this_session,
-    told,
-)
+from bpy_scene import FallingWorld, add_ball, frame, height, play, rest, shown, state_text, this_session
 from softpressure_ext.core import DivergenceError
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import handlers
@@ -63,14 +50,6 @@ def test_a_jump_to_the_second_frame_does_not_simulate() -> None:
     frame(2)
     assert this_session().is_out_of_date(bpy.context.scene)
     assert this_session().cache.last_frame == 5
-
-
-def test_errors_of_the_first_frame_are_raised_once_per_step() -> None:
-    ball = add_ball()
-    ball.scale = (1, 0, 1)
-    frame(2)
-    assert "scale" in told()
-    assert this_session().cache is None
 
 
 def test_jumping_ahead_simulates_nothing_and_shows_the_last_frame() -> None:
@@ -143,21 +122,20 @@ def test_a_real_render_with_motion_blur_simulates_nothing(tmp_path: object) -> N
     assert height(ball) < 5.0
 
 
-@pytest.mark.parametrize("setting", ["mass", "stretch_modulus", "gauge_pressure", "friction", "thickness"])
-def test_editing_a_parameter_marks_the_cache_out_of_date_and_stops_it(setting: str) -> None:
+def test_editing_a_parameter_marks_the_cache_out_of_date_and_stops_it() -> None:
     ball = add_ball()
     play(1, 3)
     scene = bpy.context.scene
     assert not this_session().is_out_of_date(scene)
-    before = getattr(ball.softpressure, setting)
-    setattr(ball.softpressure, setting, before + 1.0)
+    before = ball.softpressure.mass
+    ball.softpressure.mass = before + 1.0
     assert this_session().is_out_of_date(scene)
     assert "Out of date" in state_text()
     frame(4)
     assert this_session().cache.last_frame == 3  # never mixed with frames of other settings
-    setattr(ball.softpressure, setting, before)
+    ball.softpressure.mass = before
     assert not this_session().is_out_of_date(scene)
-    setattr(ball.softpressure, setting, before + 1.0)
+    ball.softpressure.mass = before + 1.0
     frame(1)
     assert this_session().cache.last_frame == 1  # the first frame resets
     assert not this_session().is_out_of_date(scene)
@@ -369,17 +347,6 @@ def test_a_divergence_keeps_the_good_frames_and_is_said_until_reset(monkeypatch:
     bpy.ops.softpressure.reset()
     play(2, 4)
     assert (this_session().cache.last_frame, this_session().error) == (4, "")
-
-
-def test_edit_mode_stops_playing_and_is_said_at_the_first_frame() -> None:
-    add_ball()
-    play(1, 3)
-    bpy.ops.object.mode_set(mode="EDIT")
-    frame(4)
-    assert this_session().cache.last_frame == 3
-    bpy.ops.object.mode_set(mode="OBJECT")
-    frame(4)
-    assert this_session().cache.last_frame == 4
 
 
 @pytest.mark.smoke

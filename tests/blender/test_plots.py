@@ -41,25 +41,6 @@ def test_a_line_has_gaps_where_frames_are_missing() -> None:
     assert strip.text(5) == "2" and strip.text(3) == "–"
 
 
-def test_a_value_is_read_to_a_hundredth_of_the_range() -> None:
-    (strip,) = plots.strips([curve([1990.0, 2071.0])], 0.0, 100.0, 10.0)
-    assert strip.text(1) == "1.9900 kPa" and strip.text(2) == "2.0710 kPa"
-    (strip,) = plots.strips([curve([0.0, -3.8], unit="N")], 0.0, 100.0, 10.0)
-    assert strip.text(2) == "\N{MINUS SIGN}3.80 N"
-
-
-def test_strips_share_the_height_and_the_last_give_way() -> None:
-    three = [curve([1, 2]), curve([]), curve([3, 4]), curve([5, 5])]
-    found = plots.strips(three, 0.0, 300.0, 10.0)
-    assert len(found) == 3  # without values there is no strip
-    assert found[0].top == 300.0 and found[-1].low == pytest.approx(0.0)
-    heights = [strip.top - strip.low for strip in found]
-    assert max(heights) - min(heights) < 1e-9
-    assert all(upper.low > lower.top for upper, lower in itertools.pairwise(found))
-    assert len(plots.strips(three, 0.0, 80.0, 10.0)) == 2 and len(plots.strips(three, 0.0, 5.0, 10.0)) == 1
-    assert plots.strips([curve([])], 0.0, 300.0, 10.0) == []
-
-
 def lightness(colours: np.ndarray) -> np.ndarray:
     """CIE L* of sRGB."""
     linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)

@@ -3,19 +3,17 @@
 import ast
 import math
 from pathlib import Path
-from types import MethodType, SimpleNamespace
 from typing import Any
 
 import bpy
 import numpy as np
 import preset_sheet
 import pytest
-from bpy_scene import add_ball, add_mesh, empty_file, problem_of, select, shown, this_session  # noqa: F401
+from bpy_scene import add_ball, add_mesh, problem_of, select, shown, this_session
 from softpressure_ext.panels.presets import SOFTPRESSURE_PT_presets
 from softpressure_ext.softpressure.bodies import materials
 
 NAMES = list(preset_sheet.SHOWS)
-INFLATED = [name for name in NAMES if name not in ("Jelly", "Heavy Rubber")]
 SHIPPED = Path(materials.__file__).parent / "presets" / "softpressure"
 GRAVITY = 9.81
 
@@ -80,17 +78,6 @@ def test_blender_finds_the_shipped_presets_and_no_other_place_is_read() -> None:
         with pytest.raises(RuntimeError, match="is not a material preset"):
             bpy.ops.softpressure.apply_preset(filepath=path)
     assert ball.softpressure.mass == before
-
-
-def test_shipped_presets_set_what_belongs_to_their_type() -> None:
-    common = {"body_type", "mass", "damping", "friction", "bounciness"}
-    skin = {"gauge_pressure", "pressure_at", "drawn_shape", "stretch_modulus", "bend_modulus"}
-    for name in NAMES:
-        path = SHIPPED / f"{name.replace(' ', '_')}.py"
-        assert set(values_of(path)) == common | (skin if name in INFLATED else {"modulus", "poisson_ratio"})
-        assert materials.about(str(path)).endswith(
-            tuple("abcdefghijklmnopqrstuvwxyz")
-        ) and " m wide" in materials.about(str(path))
 
 
 @pytest.mark.smoke
@@ -171,31 +158,6 @@ def test_a_preset_with_an_error_says_so(user_folder: Path, capfd: pytest.Capture
     path.write_text("import bpy\nsettings = bpy.context.object.softpressure\nsettings.mass = None\n")
     assert bpy.ops.softpressure.apply_preset(filepath=str(path)) == {"FINISHED"}
     assert "Old.py: " in (said := capfd.readouterr().out) and "mass expected a float type" in said
-
-
-def test_every_setting_of_a_material_is_one_of_bodies() -> None:
-    assert set(materials.PROPERTIES) <= set(add_ball().softpressure.bl_rna.properties.keys())
-
-
-@pytest.mark.smoke
-def test_the_menu_lists_the_presets_and_has_a_plus(user_folder: Path) -> None:
-    (user_folder / "Mine.py").write_text("import bpy\n")
-    buttons: list[tuple[str, SimpleNamespace]] = []
-
-    def operator(name: str, **_: Any) -> SimpleNamespace:
-        buttons.append((name, SimpleNamespace()))
-        return buttons[-1][1]
-
-    layout = SimpleNamespace(operator=operator, separator=lambda: None, prop=lambda *_, **__: None)
-    layout.row = layout.column = lambda **_: layout
-    menu = SimpleNamespace(layout=layout, bl_idname="SOFTPRESSURE_PT_presets")
-    for name in ("preset_subdir", "preset_operator", "preset_add_operator"):
-        setattr(menu, name, getattr(SOFTPRESSURE_PT_presets, name))
-    menu.path_menu = MethodType(SOFTPRESSURE_PT_presets.path_menu, menu)
-    SOFTPRESSURE_PT_presets.draw(menu, bpy.context)
-    files = [Path(button.filepath).stem for name, button in buttons if name == "softpressure.apply_preset"]
-    assert files == sorted([*(name.replace(" ", "_") for name in NAMES), "Mine"])
-    assert buttons[-1][0] == "softpressure.preset_add" and not hasattr(buttons[-1][1], "remove_name")
 
 
 # What the materials look like.

@@ -11,8 +11,6 @@ from bpy_scene import (
     add_ball,
     add_mesh,
     as_drawn,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
     frame,
     height,
     play,

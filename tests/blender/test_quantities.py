@@ -1,22 +1,19 @@
 """The papers' own quantities, from the properties to the panel, the model and the frames."""
 
 import time
-from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, empty_file, falling, play, select, this_session  # noqa: F401
+from bpy_panels import drawn
+from bpy_scene import add_ball, play, this_session
 from softpressure_ext.core import nrt
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_given
-from softpressure_ext.softpressure.bodies import materials
 from softpressure_ext.softpressure.reports.quantities import Quantities
 from softpressure_ext.softpressure.scene_io import flat_shape, mesh_io
 from softpressure_ext.softpressure.state import input_digest, measurements
 
-SHIPPED = Path(materials.__file__).parent / "presets" / "softpressure"
 PAPERS = {"gas_by": "AMOUNT", "stiffness_by": "SPRING", "mass_by": "POINTS"}
 
 
@@ -51,43 +48,6 @@ def test_what_is_given_in_the_panel_is_what_the_model_has() -> None:
     assert model.gauge_pressure[0] == pytest.approx(pressure, rel=1e-5)
 
 
-@pytest.mark.smoke
-@pytest.mark.usefixtures("falling")
-def test_the_panel_shows_what_counts_and_what_it_amounts_to() -> None:
-    ball = add_ball(gas_amount=30.0, temperature=250.0, spring_constant=400.0, point_mass=0.02)
-    rows = body_rows()
-    assert {"gauge_pressure", "pressure_at", "stretch_modulus", "mass"} <= set(rows)
-    assert not {"gas_amount", "spring_constant", "point_mass"} & set(rows)
-    found = drawn(SOFTPRESSURE_PT_given)
-    assert found[:4] == ["gas_by", "stiffness_by", "mass_by", "temperature"]
-    assert found[4:] == ["Gas: – mol at 250 K", "Springs: – N/m", "Points: – kg"]
-    play(1, 2)
-    gas, springs, points = drawn(SOFTPRESSURE_PT_given)[4:]
-    amount = known(ball).gas / nrt(1.0, 250.0)
-    assert amount == pytest.approx(103_325.0 * volume(ball) / nrt(1.0, 250.0), rel=0.02)  # it puffs out a little
-    assert gas == f"Gas: {amount:.4g} mol at 250 K"
-    low, high = known(ball).springs
-    assert low < high and springs == f"Springs: {low:.3g} to {high:.3g} N/m"
-    low, high = known(ball).points
-    assert low < 1.0 / len(ball.data.vertices) < high and points == f"Points: {low:.3g} to {high:.3g} kg"
-    give_all(ball)
-    rows = body_rows()
-    assert {"gas_amount", "temperature", "spring_constant", "point_mass"} <= set(rows)
-    assert not {"gauge_pressure", "pressure_at", "stretch_modulus", "mass"} & set(rows)
-    pressure = nrt(30.0, 250.0) / volume(ball) - 101_325.0
-    found = drawn(SOFTPRESSURE_PT_given)  # the pressure is there at once
-    assert found == [
-        *PAPERS,
-        f"Pressure: {pressure:,.4g} Pa as drawn",
-        "Stretch modulus: – N/m",
-        "Mass: – kg",
-    ]
-    play(1, 2)
-    now = known(ball)
-    assert drawn(SOFTPRESSURE_PT_given)[4:] == [f"Stretch modulus: {now.modulus:,.4g} N/m", f"Mass: {now.mass:.4g} kg"]
-    assert now.springs == pytest.approx((400.0, 400.0)) and now.points == pytest.approx((0.02, 0.02))
-
-
 @pytest.mark.usefixtures("falling")
 def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
     ball = add_ball(body_type="SOLID", spring_constant=400.0, point_mass=0.02)
@@ -103,46 +63,12 @@ def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_only_what_counts_dates_a_cache() -> None:
-    ball, scene = add_ball(), bpy.context.scene
-    settings = ball.softpressure
-    before = input_digest.of_inputs(scene)
-    for name in ("gas_amount", "temperature", "spring_constant", "point_mass"):
-        setattr(settings, name, 0.5 * getattr(settings, name))
-        assert input_digest.of_inputs(scene) == before
-    for name, value in PAPERS.items():
-        setattr(settings, name, value)
-        after = input_digest.of_inputs(scene)
-        assert after != before
-        before = after
-    for name in ("gauge_pressure", "stretch_modulus", "mass", "pressure_at"):
-        setattr(settings, name, "DRAWN" if name == "pressure_at" else 0.5 * getattr(settings, name))
-        assert input_digest.of_inputs(scene) == before
-    for name in ("gas_amount", "temperature", "spring_constant", "point_mass"):
-        setattr(settings, name, 0.5 * getattr(settings, name))
-        assert input_digest.of_inputs(scene) != before
-        before = input_digest.of_inputs(scene)
-
-
-@pytest.mark.usefixtures("falling")
 def test_a_spring_constant_is_not_taken_for_a_modulus_of_the_same_number() -> None:
     settings, scene = add_ball().softpressure, bpy.context.scene
     settings.stretch_modulus = settings.spring_constant = 700.0
     before = input_digest.of_inputs(scene)
     settings.stiffness_by = "SPRING"
     assert input_digest.of_inputs(scene) != before
-
-
-def test_settings_are_copied_and_a_preset_gives_a_modulus_again() -> None:
-    other, ball = add_ball("Other", (3, 0, 5), None), add_ball(spring_constant=400.0)
-    give_all(ball)
-    select(other, ball)
-    bpy.ops.softpressure.copy_to_selected()
-    assert other.softpressure.stiffness_by == "SPRING" and other.softpressure.spring_constant == 400.0
-    bpy.ops.softpressure.apply_preset(filepath=str(SHIPPED / "Basketball.py"))
-    settings = ball.softpressure
-    assert (settings.gas_by, settings.stiffness_by, settings.mass_by) == ("PRESSURE", "MODULUS", "TOTAL")
-    assert set(PAPERS) | {"gas_amount", "temperature", "spring_constant", "point_mass"} <= set(materials.PROPERTIES)
 
 
 @pytest.mark.usefixtures("falling")

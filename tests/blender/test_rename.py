@@ -5,17 +5,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    add_mesh,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    play,
-    shown,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, shown, this_session
 from softpressure_ext.core.frame_reading import points_of
 from softpressure_ext.softpressure.state import input_digest
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 import pytest
-from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
+from bpy_scene import add_ball, play
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk
 from softpressure_ext.softpressure.reports import status

@@ -8,19 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_rigid import add_box, matrix
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    add_mesh,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    problem_of,
-    select,
-    shown,
-    this_session,
-    told,
-)
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, problem_of, shown, this_session, told
 
 TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
 OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
@@ -106,19 +94,6 @@ def test_an_object_that_cannot_be_rigid_is_refused_and_unchanged(
 def test_an_open_mesh_is_fine_as_a_hull() -> None:
     add_mesh("Cup", TETRAHEDRON, OUTWARD[:3])
     assert bpy.ops.softpressure.add_body(kind="RIGID") == {"FINISHED"}
-
-
-def test_a_linked_object_is_refused(tmp_path: Any) -> None:
-    add_ball("Remote", kind=None)
-    path = str(tmp_path / "library.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, target):
-        target.objects = ["Remote"]
-    bpy.context.collection.objects.link(bpy.data.objects["Remote"])
-    select(bpy.data.objects["Remote"])
-    with pytest.raises(RuntimeError, match=r"Remote: is linked from .*library\.blend, .*Make an override"):
-        bpy.ops.softpressure.add_body(kind="RIGID")
 
 
 def with_group(ball: Any, name: str = "Top", weight: float = 1.0) -> Any:

@@ -9,16 +9,7 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
-from bpy_scene import (
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    fingerprint,
-    frame,
-    select,
-    shown,
-    this_session,
-)
+from bpy_scene import add_ball, frame, select, shown, this_session
 from softpressure_ext.softpressure.baking import bake as baking
 from softpressure_ext.softpressure.scene_io import actions
 
@@ -134,33 +125,6 @@ def test_free_bake_gives_an_object_without_animation_back_exactly(mode: str) -> 
     select(box)
     bpy.ops.softpressure.remove_body()
     assert own_state(box) == plain
-
-
-def test_removing_a_baked_body_gives_it_back() -> None:
-    box = add_ball("Box", kind=None)
-    plain, mesh = own_state(box), fingerprint(box)
-    bpy.ops.softpressure.add_body(kind="RIGID")
-    simulate()
-    bake()
-    frame(1)
-    select(box)
-    bpy.ops.softpressure.remove_body()
-    bpy.context.view_layer.update()
-    assert (own_state(box), fingerprint(box)) == (plain, mesh)
-    assert not bpy.data.actions
-
-
-def test_turning_a_baked_rigid_body_into_a_soft_one_frees_it_first() -> None:
-    box = add_box()
-    simulate()
-    bake()
-    box.softpressure.kind = "SOFT"
-    assert not box.softpressure.is_baked and box.animation_data is None
-    assert [key.name for key in box.data.shape_keys.key_blocks] == ["Basis", "SP Live"]
-    bpy.ops.softpressure.simulate()
-    bake()
-    box.softpressure.kind = "RIGID"
-    assert not box.softpressure.is_baked and box.data.shape_keys is None
 
 
 def test_nla_strips_below_are_overridden_and_blending_is_given_back() -> None:

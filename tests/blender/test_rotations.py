@@ -61,30 +61,3 @@ def test_a_steady_turn_about_one_axis_is_one_growing_angle(order: str, place: in
     found = rotations.eulers(np.array([about(AXES[axis], angle) for angle in angles]), order)
     expected = np.outer(angles, AXES[axis])
     np.testing.assert_allclose(found, expected, atol=1e-7)  # also past a quarter turn of the middle axis
-
-
-def test_the_axis_stays_and_the_angle_grows_past_full_turns() -> None:
-    axis = np.array((0.6, -0.8, 0.0))
-    angles = np.linspace(0.0, 20.0, 101)
-    found = rotations.axis_angles(np.array([about(axis, angle) for angle in angles]))
-    sign = np.sign(found[1, 1:] @ axis)
-    np.testing.assert_allclose(found[1:, 1:], np.tile(sign * axis, (100, 1)), atol=1e-7)
-    np.testing.assert_allclose(found[:, 0], sign * angles, atol=1e-7)
-
-
-def test_between_two_places_the_short_way_is_taken() -> None:
-    first, second = np.eye(4), np.eye(4)
-    first[:3, :3] = about(AXES[2], 3.0) * (-2.0, 1.0, 1.0)
-    second[:3, :3] = about(AXES[2], 3.4) * (-2.0, 1.0, 1.0)
-    second[:3, 3] = (4.0, 0.0, 0.0)
-    half = rotations.between(first, second, 0.5)
-    np.testing.assert_allclose(half[:3, :3], about(AXES[2], 3.2) * (-2.0, 1.0, 1.0), atol=1e-12)
-    np.testing.assert_allclose(half[:3, 3], (2.0, 0.0, 0.0), atol=1e-12)
-
-
-def test_shear_is_the_cosine_of_the_worst_pair_of_axes() -> None:
-    matrix = np.eye(4)
-    matrix[:3, :3] = about((1.0, 2.0, 3.0), 0.7) * (3.0, -2.0, 0.5)
-    assert rotations.shear(matrix) < 1e-12
-    matrix[:3, 1] = np.linalg.norm(matrix[:3, 1]) * about(matrix[:3, 2], 0.1) @ (matrix[:3, 1] / 2.0)
-    assert rotations.shear(matrix) == pytest.approx(np.sin(0.1), rel=1e-6)

@@ -4,14 +4,11 @@ import shutil
 from pathlib import Path
 
 import bpy
-import numpy as np
 import pytest
-from bpy_scene import empty_file, this_session  # noqa: F401
-from softpressure_ext.core import check_closed_surface, prepare
+from bpy_scene import this_session
+from softpressure_ext.core import prepare
 from softpressure_ext.core.parameters import SCENE, of_body
-from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.sample_blends import samples
-from softpressure_ext.sample_blends.sample_animal import cat_mesh
 from softpressure_ext.softpressure.simulation import kernels
 from softpressure_ext.softpressure.state import sessions
 
@@ -67,14 +64,6 @@ def test_kernels_of_a_sample_follow_from_its_scene(name):
         world.advance_frame()
 
 
-def test_a_second_sample_replaces_the_first():
-    samples.build("pile")
-    samples.build("bounce")
-    names = {obj.name for obj in bpy.data.objects}
-    assert "Steps" in names and not any(name.startswith("Ball ") for name in names)
-    assert not any(mesh.users == 0 for mesh in bpy.data.meshes)
-
-
 @pytest.mark.smoke
 @pytest.mark.parametrize("name", samples.SAMPLES)
 def test_the_file_of_a_sample_is_small_and_up_to_date(name):
@@ -103,20 +92,3 @@ def test_a_sample_of_a_paper_opens_with_its_method_and_plays(name, tmp_path):
     world._untangle()  # looks for crossings anew
     # feature particles and vertices alone are tested there: edges of the cube may cross a skin
     assert world.crossing_triangle_count == 0 or scene.softpressure.detection == "FEATURE_PARTICLES"
-
-
-def test_a_sample_does_not_keep_the_method_of_another():
-    samples.build("matyka_loop")
-    settings_ = samples.build("bounce").softpressure
-    assert (settings_.solver, settings_.substeps, settings_.ramp_time) == ("EXPLICIT", 10, 0.0)
-    assert settings_.ambient_pressure == 101_325.0
-
-
-def test_the_cat_is_closed_and_outward():
-    mesh = cat_mesh("Cat", 1.6)
-    points = np.array([vertex.co[:] for vertex in mesh.vertices])
-    mesh.calc_loop_triangles()
-    triangles = np.array([triangle.vertices[:] for triangle in mesh.loop_triangles], np.int32)
-    check_closed_surface("Cat", points, triangles)
-    assert len(points) - len(mesh.edges) + len(mesh.polygons) == 2  # without handles
-    assert signed_volume(points, triangles) > 0.1 and np.ptp(points[:, 2]) == pytest.approx(1.6, rel=1e-6)

@@ -8,15 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows
-from bpy_scene import (
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    play,
-    problem_of,
-    shown,
-    this_session,
-)
+from bpy_scene import frame, play, problem_of, shown, this_session
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import kept_meshes, mesh_io, modifier_stack
 from softpressure_ext.softpressure.simulation import making_meshes, simulate_job
@@ -108,15 +100,6 @@ def test_a_plane_that_is_solidified_is_a_skin() -> None:
     play(1, 2)
     assert obj.softpressure.body_type == "MEMBRANE"
     assert np.ptp(body().positions, axis=0) == pytest.approx([2.0, 2.0, 0.4], rel=0.01)
-
-
-@pytest.mark.usefixtures("falling")
-def test_drawn_bodies_are_as_they_were() -> None:
-    obj = add_cube()
-    subdivide(obj)
-    add_soft(obj, simulation_mesh="DRAWN")
-    play(1, 2)
-    assert len(body().positions) == 8 and body().drawn is None
 
 
 @pytest.mark.usefixtures("falling")
@@ -334,12 +317,3 @@ def test_cells_fill_what_is_drawn_where_it_is_closed_and_what_is_seen_where_it_i
     bpy.data.objects.remove(obj)
     play(1, 2)
     assert body().drawn is not None and len(shown(fine)) == 10242
-
-
-@pytest.mark.usefixtures("falling")
-def test_a_flat_lattice_has_no_even_mesh() -> None:
-    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, location=(0, 0, 3))
-    obj = add_soft(bpy.context.object, body_type="TRUSS", simulation_mesh="AUTO")
-    play(1, 2)
-    assert body().drawn is None and body().outline is not None and kept_meshes.KEY not in obj
-    assert simulation_mesh_notes.text(bpy.context.scene, obj) == ""

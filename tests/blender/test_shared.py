@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from bpy_scene import (
     add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
     fingerprint,
     frame,
     height,
@@ -224,15 +222,6 @@ def test_a_bake_leaves_own_keys_and_their_animation(target: str, is_animated: bo
     modifier_stack.show(ball, modifier_stack.Stage.REST)
     assert own(ball) == before
     assert not [each.name for each in bpy.data.actions if each.name.startswith("SP ")]
-
-
-def test_absolute_keys_are_refused_with_the_way_out() -> None:
-    ball = with_keys(None)
-    ball.data.shape_keys.use_relative = False
-    with pytest.raises(RuntimeError, match=r"its shape keys are absolute.*\s.*Switch on\s+Relative"):
-        bpy.ops.softpressure.add_body(kind="SOFT")
-    ball.data.shape_keys.use_relative = True
-    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
 
 
 # -- other files

@@ -3,20 +3,17 @@
 import time
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import bpy
-import numpy as np
 import pytest
 import softpressure_ext
-from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, this_session  # noqa: F401
-from softpressure_ext.core import kernel_store, prepare
+from bpy_scene import FallingWorld, add_ball, frame, play, this_session
+from softpressure_ext.core import prepare
 from softpressure_ext.core.cache import FrameCache
-from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
 from softpressure_ext.softpressure.scene_io import digests, mesh_io
-from softpressure_ext.softpressure.simulation import capture, kernels, loading, run_start
+from softpressure_ext.softpressure.simulation import capture, kernels, run_start
 from softpressure_ext.softpressure.state import input_digest, status_bar
 
 
@@ -36,7 +33,7 @@ class Calls(Counter[str]):
 
 
 @pytest.fixture
-def calls(falling: type[FallingWorld], monkeypatch: pytest.MonkeyPatch) -> Calls:  # noqa: F811
+def calls(falling: type[FallingWorld], monkeypatch: pytest.MonkeyPatch) -> Calls:
     """Calls that read, write or name all vertices of a body, or ask the solver about all."""
     found = Calls()
     found.watch(monkeypatch, mesh_io, "read_local", "read_key", "read_triangles", "read_outline", "group_vertices")
@@ -120,23 +117,6 @@ def test_playing_from_the_cache_asks_the_solver_nothing(calls: Calls) -> None:
     assert not calls  # the same frame again
 
 
-def test_diagnostics_find_nothing_anew_that_does_not_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The corners of each body, the moduli of its skin, and the strain at which it rests."""
-    bpy.context.scene.softpressure.solver = "XPBD"
-    ball = add_ball()
-    ball.softpressure.gauge_pressure = 10.0
-    found = Calls()
-    found.watch(monkeypatch, PressureRetention, "__init__", "_solve")
-    play(1, 3)
-    assert found == {"__init__": 1, "_solve": 1}
-    found.watch(monkeypatch, np, "unique", "bincount")  # a step of the solver may use them
-    this_session().world.diagnostics()
-    assert found == {"__init__": 1, "_solve": 1}
-    ball.softpressure.keyframe_insert("gauge_pressure", frame=1)
-    play(1, 2)  # simulated anew
-    assert found["__init__"] == 2
-
-
 WAITING = prepare.Progress(0.3, "Compiling, once: about 55 s left")
 
 
@@ -152,7 +132,7 @@ class Said:
 
 
 @pytest.fixture
-def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) -> Iterator[Said]:  # noqa: F811
+def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) -> Iterator[Said]:
     """A window in which nothing has ever been compiled; nothing is compiled here either."""
     said = Said()
 
@@ -217,13 +197,6 @@ def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) ->
         softpressure_ext.register()
 
 
-def test_kernels_are_kept_in_the_folder_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(kernel_store, "_user_folder", None)
-    monkeypatch.setattr(bpy.utils, "extension_path_user", lambda package, path: str(tmp_path / package / path))
-    loading.use_own_folder()
-    assert kernel_store.user_folder() == tmp_path / "softpressure_ext" / "kernels"
-
-
 def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
     first_start.prepared.add("EXPLICIT")
     add_ball()
@@ -270,29 +243,3 @@ def test_a_timeline_that_plays_begins_anew_when_the_solver_is_ready(
     scene.frame_set(7)
     kernels._play_from_start(scene)
     assert scene.frame_current == 7  # nobody plays
-
-
-def test_the_kernels_of_a_scene_follow_from_its_objects() -> None:
-    scene = bpy.context.scene
-    ball = add_ball()
-    assert kernels.parts_of(scene) == {"SKIN", "SELF_CONTACT", "SIMULATION_MESH"}
-    ball.softpressure.simulation_mesh = "DRAWN"
-    assert kernels.parts_of(scene) == {"SKIN", "SELF_CONTACT"}
-    ball.softpressure.self_collision = False
-    assert kernels.parts_of(scene) == {"SKIN"}
-    ball.softpressure.body_type = "SOLID"
-    assert kernels.parts_of(scene) == {"LATTICE"}
-    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 5))
-    cube = bpy.context.object
-    cube.softpressure.kind = "RIGID"
-    assert kernels.parts_of(scene) == {"LATTICE", "COUPLED"}
-    ball.softpressure.kind = "NONE"
-    assert kernels.parts_of(scene) == {"RIGID"}
-    cube.softpressure.rigid_shape = "MESH"
-    assert kernels.parts_of(scene) == {"COUPLED"}
-
-
-def test_the_status_bar_takes_and_gives_back_a_sentence() -> None:
-    assert bpy.context.window_manager.windows
-    status_bar.say("Soft Pressure: something")
-    status_bar.stop()

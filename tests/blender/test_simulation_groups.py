@@ -7,17 +7,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import (
-    FallingWorld,
-    add_mesh,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    play,
-    rest,
-    shown,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_mesh, frame, play, rest, shown, this_session
 from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN, TORN
 from softpressure_ext.softpressure.simulation import interactive

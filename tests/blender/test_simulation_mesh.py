@@ -183,25 +183,6 @@ def test_new_bodies_are_automatic_and_those_of_earlier_files_as_drawn(
     assert bpy.data.objects["Cube"].softpressure.simulation_mesh == "AUTO"
 
 
-def test_a_beast_falls_on_a_floor_and_lies_on_it() -> None:
-    scene = bpy.context.scene
-    scene.frame_end = 24
-    bpy.ops.mesh.primitive_plane_add(size=10.0)
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    x, triangles = shapes.beast()
-    obj = add_mesh("Beast", (x - (0, 0, x[:, 2].min() - 0.1)).tolist(), triangles.tolist())
-    obj.softpressure.simulation_mesh, obj.softpressure.simulation_vertices = "EVEN", 400
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert not this_session().error
-    lowest = []
-    for number in range(12, 25):
-        frame(number)
-        lowest.append(shown(obj)[:, 2].min())
-    # the thickness covers all but a twentieth of the drawn vertices
-    assert min(lowest) > -0.01 and min(lowest) < 0.02
-
-
 def test_the_default_cube_lies_on_the_floor_as_does_a_fine_ball() -> None:
     scene = bpy.context.scene
     scene.frame_end = 40

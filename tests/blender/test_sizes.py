@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, empty_file, rest  # noqa: F401
+from bpy_scene import add_ball
 from softpressure_ext.softpressure.bodies import mesh_checks
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_mesh, empty_file, frame, play, shown, this_session  # noqa: F401
+from bpy_scene import add_mesh, frame, play, shown, this_session
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import status
 
@@ -46,30 +46,6 @@ def test_a_sphere_with_the_defaults_is_a_lively_beach_ball() -> None:
     assert min(volumes) > 0.9 and max(volumes) < 1.1  # holds its gas
 
 
-def test_suzanne_with_closed_eyes_is_a_toy_that_keeps_its_volume() -> None:
-    add_floor()
-    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 1.3))
-    suzanne = bpy.context.object
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_mode(type="EDGE")
-    bpy.ops.mesh.select_all(action="DESELECT")
-    bpy.ops.mesh.select_non_manifold()
-    bpy.ops.mesh.edge_face_add()
-    bpy.ops.object.mode_set(mode="OBJECT")
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    bpy.context.scene.frame_end = 30
-    play(1, 1)
-    [(growth, _)] = this_session().inflations.values()  # a face cannot be held as it is drawn
-    whole = (1.0 + growth) * volume(suzanne)
-    bpy.ops.softpressure.simulate()
-    assert not this_session().error
-    for number in (5, 15, 30):
-        frame(number)
-        if number > 12:  # after half a second it has grown
-            assert volume(suzanne) / whole == pytest.approx(1.0, abs=0.1)
-        assert shown(suzanne)[:, 2].min() > -1e-3
-
-
 @pytest.mark.smoke
 def test_playing_and_simulating_give_the_same_bits_and_so_does_the_bake() -> None:
     scene = bpy.context.scene
@@ -88,44 +64,6 @@ def test_playing_and_simulating_give_the_same_bits_and_so_does_the_bake() -> Non
     for number in range(1, 17):
         frame(number)
         np.testing.assert_allclose(shown(ball), simulated[number - 1], atol=2e-7)  # float32 at 1 m
-
-
-def test_a_run_goes_on_from_the_disk_as_if_it_had_not_stopped(tmp_path: Any) -> None:
-    scene = bpy.context.scene
-    scene.frame_end = 14
-    add_floor()
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.5, location=(0, 0, 0.6))
-    bpy.ops.softpressure.add_body()
-    play(1, 14)
-    whole = [this_session().cache.positions(0, number).copy() for number in range(1, 15)]
-    bpy.ops.softpressure.reset()
-    play(2, 9)
-    path = str(tmp_path / "scene.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    assert this_session().cache.last_frame == 9
-    bpy.ops.softpressure.simulate()
-    assert this_session().cache.last_frame == 14
-    again = [this_session().cache.positions(0, number) for number in range(1, 15)]
-    np.testing.assert_allclose(again, whole, atol=1e-5)  # contacts are searched anew
-
-
-def test_a_rising_pressure_swells_the_ball() -> None:
-    bpy.context.scene.use_gravity = False
-    bpy.context.scene.frame_end = 12
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.5)
-    ball = bpy.context.object
-    bpy.ops.softpressure.add_body()
-    settings = ball.softpressure
-    for number, pressure in ((1, 0.0), (12, 50_000.0)):
-        settings.gauge_pressure = pressure
-        settings.keyframe_insert("gauge_pressure", frame=number)
-    frame(1)
-    bpy.ops.softpressure.simulate()
-    frame(1)
-    before = volume(ball)
-    frame(12)
-    assert volume(ball) > 1.2 * before
 
 
 def test_a_skin_that_starts_crossed_with_itself_plays_and_says_so() -> None:

@@ -7,15 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    play,
-    this_session,
-    told,
-)
+from bpy_scene import FallingWorld, add_ball, play, this_session, told
 from softpressure_ext.core import ParameterError
 from softpressure_ext.softpressure.scene_io import kept_meshes
 from softpressure_ext.softpressure.simulation import capture, run_start, simulate_job
@@ -97,11 +89,6 @@ def test_a_start_that_takes_too_long_is_left_to_simulate(monkeypatch: pytest.Mon
     bpy.context.scene.softpressure.frame_end = 10
     play(1, 6)
     assert this_session().cache.last_frame == 6  # what has started goes on
-
-
-def test_without_a_window_nothing_takes_too_long() -> None:
-    add_ball()
-    assert not run_start.is_too_long_to_play(bpy.context.scene)
 
 
 def test_a_mesh_that_is_kept_starts_sooner(monkeypatch: pytest.MonkeyPatch) -> None:

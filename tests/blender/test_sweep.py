@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, empty_file  # noqa: F401
+from bpy_scene import add_ball
 from softpressure_ext.operators.sweep import SOFTPRESSURE_OT_sweep
 from softpressure_ext.panels.sweep import SIDEBAR
 from softpressure_ext.softpressure.batch import case_process, command, pictures, sweep, sweep_case, sweep_plan

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import empty_file, play, shown, this_session  # noqa: F401
+from bpy_scene import play, shown, this_session
 
 
 def add_mattress():

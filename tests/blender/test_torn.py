@@ -5,11 +5,9 @@ from typing import Any
 
 import bpy
 import numpy as np
-import pytest
-from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, select, shown, this_session  # noqa: F401
+from bpy_scene import add_ball, add_mesh, frame, select, shown, this_session
 from shapes import box
-from softpressure_ext.core.cache import NEVER, FrameCache
-from softpressure_ext.softpressure.bodies import validation
+from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.scene_io.point_attributes import TORN
 
 
@@ -114,7 +112,7 @@ def test_the_gap_of_a_jelly_that_tears_is_seen_also_when_reopened_and_baked(tmp_
     assert seen() == [whole, torn]
 
 
-def test_a_cache_without_tears_has_no_attribute_and_a_removed_body_loses_it(falling: Any) -> None:  # noqa: F811
+def test_a_cache_without_tears_has_no_attribute_and_a_removed_body_loses_it(falling: Any) -> None:
     ball = add_ball(tear_strain=1.0)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(3)
@@ -126,35 +124,3 @@ def test_a_cache_without_tears_has_no_attribute_and_a_removed_body_loses_it(fall
     assert TORN in ball.data.attributes
     bpy.ops.softpressure.remove_body()
     assert TORN not in ball.data.attributes
-
-
-def test_a_cache_keeps_the_first_frame_of_each_tear(tmp_path: Path) -> None:
-    cache = FrameCache(1, ["a"], [1])
-    cache.note_torn(0, [False, False, False], 2)
-    assert not cache.torn
-    cache.note_torn(0, [False, True, False], 3)
-    cache.note_torn(0, [True, True, False], 4)
-    cache.append(1, [np.zeros((1, 3))])
-    cache.save(tmp_path / "cache.npz")
-    assert FrameCache.load(tmp_path / "cache.npz").torn[0].tolist() == [4, 3, NEVER]
-
-
-def test_a_weak_group_that_is_not_there_is_told() -> None:
-    ball = add_ball()
-    ball.softpressure.weak_group = "Seam"
-    (sentence,) = validation.problems(bpy.context.scene).values()
-    assert "no vertex group Seam. Choose an existing weak group" in sentence
-
-
-@pytest.mark.parametrize("weight", [0.0, 0.5])
-def test_weights_of_the_weak_group_count_for_the_fingerprint(weight: float) -> None:
-    ball = add_ball()
-    ball.vertex_groups.new(name="Seam").add([0], 1.0, "REPLACE")
-    ball.softpressure.weak_group = "Seam"
-    before = this_session().inputs(bpy.context.scene)
-    ball.vertex_groups["Seam"].add([0], weight, "REPLACE")
-    bpy.context.view_layer.update()
-    from softpressure_ext.softpressure.state import sessions
-
-    sessions.mark_all()
-    assert this_session().inputs(bpy.context.scene) != before

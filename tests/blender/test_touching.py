@@ -4,7 +4,6 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_panels import body_rows
 from bpy_scene import (
     add_ball,
     add_mesh,
@@ -13,7 +12,6 @@ from bpy_scene import (
     frame,
     height,
     play,
-    select,
     this_session,
 )
 
@@ -111,18 +109,3 @@ def test_check_reports_no_crossings_of_bodies_that_ignore_each_other() -> None:
     assert not this_session().checked[1]
     frame(1)
     assert this_session().crossing_count == 0
-
-
-def test_the_field_is_shown_for_every_kind_and_is_copied(falling: Any) -> None:  # noqa: F811
-    touched = collection("Touched")
-    for kind in KINDS:
-        ball = add_ball(kind, (0, 0, 5), kind)
-        ball.softpressure.collision_collection = touched
-        assert "collision_collection" in body_rows()
-    other = add_ball("Other", (3, 0, 5), None)
-    select(other, ball)
-    bpy.ops.softpressure.copy_to_selected()
-    assert other.softpressure.collision_collection == touched
-    ball.softpressure.collision_collection = None
-    bpy.ops.softpressure.copy_to_selected()
-    assert other.softpressure.collision_collection is None

@@ -6,19 +6,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_panels import body_rows
-from bpy_scene import (
-    add_ball,
-    add_mesh,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
-    frame,
-    height,
-    play,
-    rest,
-    shown,
-    this_session,
-)
+from bpy_scene import add_ball, add_mesh, frame, height, play, rest, shown, this_session
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import units
@@ -87,7 +75,7 @@ def test_a_scene_of_half_scale_and_double_size_moves_as_one_in_metres() -> None:
 
 
 @pytest.mark.smoke
-def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:  # noqa: F811
+def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:
     ball, solid, _ = add_scene(0.01)
     solid.softpressure.mass = ball.softpressure.mass = 2.0
     ball.softpressure.body_type, ball.softpressure.cell_size = "SOLID", 20.0
@@ -106,7 +94,7 @@ def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:  # no
 
 
 @pytest.mark.smoke
-def test_shown_positions_are_in_blender_units(falling: Any) -> None:  # noqa: F811
+def test_shown_positions_are_in_blender_units(falling: Any) -> None:
     ball, solid, _ = add_scene(0.01)
     frame(1)
     np.testing.assert_allclose(shown(ball), rest(ball), rtol=1e-6)
@@ -119,19 +107,8 @@ def test_shown_positions_are_in_blender_units(falling: Any) -> None:  # noqa: F8
     assert tuple(placed.to_scale()) == pytest.approx((1.0, 1.0, 1.0), rel=1e-5)
 
 
-def test_the_default_gravity_equals_its_field(falling: Any) -> None:  # noqa: F811
-    scene = bpy.context.scene
-    add_ball()
-    scene.unit_settings.scale_length = 0.1  # the field says 0.981 m/s^2 now
-    play(1, 2)
-    assert this_session().world.model.gravity[2] == pytest.approx(-0.981, rel=1e-6)
-    scene.use_gravity = False
-    play(1, 2)
-    assert not this_session().world.model.gravity.any()
-
-
 @pytest.mark.smoke
-def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falling: Any) -> None:  # noqa: F811
+def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falling: Any) -> None:
     add_ball()
     scene = bpy.context.scene
     play(1, 3)
@@ -143,12 +120,6 @@ def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falli
     scene.unit_settings.system = "NONE"
     sessions.mark_all()
     assert not session.is_out_of_date(scene) and units.metres_per_unit(scene) == 1.0
-
-
-def test_a_mass_is_shown_in_kilograms_at_any_scale() -> None:
-    add_ball(kind="RIGID")
-    assert bpy.types.Object.bl_rna.properties["softpressure"].fixed_type.properties["mass"].unit == "NONE"
-    assert "mass" in body_rows()
 
 
 def test_sentences_are_in_metres_too() -> None:

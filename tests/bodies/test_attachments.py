@@ -97,30 +97,6 @@ def test_glue_turns_with_the_scene(solver):
     np.testing.assert_allclose(other.positions(1), plain.positions(1) @ turned.T, rtol=0, atol=3e-4)
 
 
-@both
-def test_attached_vertices_have_no_contact_with_the_other_body(solver):
-    """The foot of the balloon lies inside the basket, and stays there."""
-    world, _, _, _ = balloon_with_basket(solver)
-    before = world.rigid_transform(0)[2, 3]
-    world.advance_frame()
-    assert abs(world.rigid_transform(0)[2, 3] - before) < 0.02
-    assert np.abs(world.velocities(0)).max() < 5.0
-
-
-@both
-def test_a_state_with_glue_can_be_saved(solver):
-    world, _, _, _ = balloon_with_basket(solver)
-    for _ in range(3):
-        world.advance_frame()
-    saved = world.save()
-    world.advance_frame()
-    expected = world.positions(0), world.rigid_transform(0)
-    world.load(saved)
-    world.advance_frame()
-    np.testing.assert_array_equal(world.positions(0), expected[0])
-    np.testing.assert_array_equal(world.rigid_transform(0), expected[1])
-
-
 def test_wrong_attachments_are_refused_with_a_sentence():
     builder = ModelBuilder()
     ball = builder.add_membrane("ball", *shapes.icosphere(1, 0.5))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from flat_scene import gas_law_error, in_plane, loop_world, momenta, out_of_plane, plane_of, ring_strain, run
+from flat_scene import in_plane, loop_world, momenta, out_of_plane, plane_of, ring_strain, run
 from scenes import moved_mass
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.contact.box_tree import build_trees
@@ -21,21 +21,6 @@ def bark_world(**options):
     settings = {"floor": True, "gauge_pressure": 1e3, "stretch_modulus": 3e4, "bend_modulus": 5.0, "damping": 4.0}
     flat = shapes.bark(240, 0.5) + (0.0, 0.75)
     return loop_world(flat, self_collision=True, **(settings | options))
-
-
-def test_the_gas_law_holds_in_every_frame_of_a_fall():
-    """The volume is depth times area, exactly, however the outline is folded: 24 frames, 10 of them on the floor."""
-    world = bark_world(mass=2.0)
-    lowest = np.inf
-    for _ in range(24):
-        world.advance_frame(FrameInput(gauge_pressure={0: 1e3 + 50.0 * world.frame}))
-        validated(
-            "(p + pa) A depth / nRT - 1 of a folded loop", room="bodies/flat", measured=gas_law_error(world),
-            expected=0.0, abs=1e-13, source="ideal gas", reason="rounding of a sum of 240 terms",
-        )  # fmt: skip
-        lowest = min(lowest, in_plane(world)[:, 1].min())
-    assert 0.0 < lowest < 1.001 * world.model.thickness[0]
-    assert out_of_plane(world) == (0.0, 0.0)  # the plane lies along the axes
 
 
 @pytest.mark.parametrize("turn", [None, TILTED])
@@ -115,34 +100,6 @@ def test_it_falls_exactly_and_only_within_its_plane(turn):
     assert max(out_of_plane(world, turn)) < ROUNDING
     shape = in_plane(world, 0, turn)
     assert np.ptp(shape[:, 0]) > 2.0  # it is still there
-
-
-@pytest.mark.parametrize("turn", [None, TILTED])
-def test_two_loops_meet_and_keep_their_momentum_and_their_plane(turn):
-    """One of 40 corners and 0.08 m deep hits one of 31, off its centre; without friction contact has no torque.
-
-    With friction the two sides of a contact are a thickness apart (core/solvers/xpbd/README.md), as for balls.
-    """
-    outlines = shapes.ring(40, 0.5), shapes.ring(31, 0.4, (1.2, 0.3))
-    world = loop_world(
-        *outlines, turn=turn, gravity=0.0, friction=0.0, velocities=[(2.0, 0.0, 0.0), (0.0, 0.0, 0.0)], bend_modulus=1.0
-    )  # fmt: skip
-    before = momenta(world, turn)
-    touched = 0
-    for _ in range(30):
-        world.advance_frame()
-        touched = max(touched, world.diagnostics().contact_count)
-        apart = np.linalg.norm(in_plane(world, 0, turn)[:, None] - in_plane(world, 1, turn), axis=2).min()
-        assert apart > 0.25 * world.model.thickness[:2].sum()
-    after = momenta(world, turn)
-    assert touched > 0 and np.linalg.norm(in_plane(world, 1, turn).mean(axis=0) - (1.2, 0.3)) > 0.1
-    validated(
-        "momentum of two loops after a collision", room="bodies/flat", measured=after[0], expected=before[0],
-        unit="kg m/s", abs=ROUNDING * 2.0, source="conserved", reason="rounding",
-    )  # fmt: skip
-    # what the step's moves leave of its torques: 1e-6 of the angular momentum, as for balls
-    assert after[1] == pytest.approx(before[1], abs=1e-6)
-    assert max(out_of_plane(world, turn)) < ROUNDING
 
 
 def test_it_spins_without_losing_anything():

@@ -56,13 +56,6 @@ def test_a_concave_outline_in_any_order_becomes_a_closed_band_of_its_area(as_edg
     assert len(model.edges.points) == 2 * len(BARK)
 
 
-def test_depth_and_thickness_are_those_of_the_edges_unless_given():
-    model = loop_model(shapes.ring(24))
-    side = 2.0 * np.sin(np.pi / 24)
-    assert model.flat.depth[0] == pytest.approx(side) and model.thickness[0] == pytest.approx(0.05 * side)
-    assert model.has_gas(0) and model.is_lattice(0)
-
-
 def test_components_out_of_the_plane_are_removed_at_the_start():
     turn = shapes.rotation((1, 2, 0.3), 1.1)
     builder = ModelBuilder()

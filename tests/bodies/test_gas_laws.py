@@ -1,6 +1,5 @@
 """What the gas of a skin holds: amount, pressure or volume, and its inflation, against closed forms."""
 
-import numpy as np
 import pytest
 import shapes
 from scenes import AMBIENT, virial_pressure
@@ -98,15 +97,6 @@ def test_gas_flows_in_evenly_over_the_inflation_time(hold):
         assert world.diagnostics().bodies[0].gas == pytest.approx(empty + share * (final - empty), rel=1e-12)
     if hold == "PRESSURE":
         assert world.diagnostics().bodies[0].gauge_pressure == pytest.approx(PRESSURE, rel=1e-9)
-
-
-def test_the_default_is_the_law_of_a_constant_amount_to_the_bit():
-    worlds = [ball_world(**options) for options in ({}, {"gas_hold": "AMOUNT", "gas_exponent": 1.0})]
-    for world in worlds:
-        world.advance_frame()
-    np.testing.assert_array_equal(worlds[0].positions(0), worlds[1].positions(0))
-    found = worlds[0].diagnostics().bodies[0]
-    assert found.gauge_pressure == found.gas / found.volume - AMBIENT
 
 
 def test_a_held_volume_does_not_leak_through_tears():

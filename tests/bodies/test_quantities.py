@@ -198,15 +198,6 @@ def test_gas_that_is_let_out_while_it_runs_leaves_the_radius_of_the_closed_form(
         assert r == pytest.approx(equilibrium(amount), rel=1e-3)  # 25 decay times: what remains is the fit of the step
 
 
-def test_gas_changes_evenly_within_a_frame_and_keeps_to_the_last_amount() -> None:
-    world = World(icosahedron(700.0), frame_rate=60.0, substeps=4, solver="RK4", threads=1)
-    seen = []
-    for given in (None, FrameInput(gas={0: 100.0}), None):
-        world.advance_frame(given)
-        seen.append(world.diagnostics().bodies[0].gas)
-    assert seen == pytest.approx([700.0, 100.0, 100.0], rel=1e-12)
-
-
 def test_a_state_of_an_earlier_version_has_no_spring_constants() -> None:
     """Their columns are the last of the animated values; what such a state does not have is that of the model."""
     world = World(icosahedron(), solver="RK4", threads=1)

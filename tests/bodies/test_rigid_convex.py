@@ -12,7 +12,6 @@ from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.bodies.rigid.convex import MOST_FACES, convex_shapes
 from softpressure_ext.core.bodies.rigid.motion import set_matrices, start_poses
 from softpressure_ext.core.contact.narrow_phase.separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shapes
-from softpressure_ext.core.solvers.choice import simple_shapes
 
 
 def hull(points):
@@ -81,21 +80,6 @@ def test_a_cut_up_cube_has_six_faces_of_four_corners():
     assert np.diff(found.edge_start).tolist() == [12, 12]
     assert (np.diff(found.loop_start) == 4).all()
     np.testing.assert_allclose(found.offsets, [0.25] * 6 + [1.0] * 6, rtol=1e-12)
-
-
-def test_faces_go_around_counter_clockwise_and_edges_join_their_faces():
-    _, found = shapes_of(rock(3))
-    for face in range(len(found.normals)):
-        loop = found.corners[found.loops[found.loop_start[face] : found.loop_start[face + 1]]]
-        across = np.cross(loop[1] - loop[0], loop[2] - loop[1])
-        assert across @ found.normals[face] > 0.0
-        np.testing.assert_allclose(loop @ found.normals[face], found.offsets[face], atol=1e-12)
-    for a, b, first, second in found.edges:
-        for face in (first, second):
-            loop = found.loops[found.loop_start[face] : found.loop_start[face + 1]]
-            assert {a, b} <= set(loop.tolist())
-    # Euler
-    assert len(found.corners) - len(found.edges) + len(found.normals) == 2
 
 
 def test_single_precision_does_not_cut_a_face_in_two():
@@ -180,9 +164,3 @@ def test_crossed_edges_meet_in_one_point():
     assert pair.count == 1
     assert pair.gap[0] == pytest.approx(0.01, abs=1e-12)
     np.testing.assert_allclose(pair.points[1][0], [0.1, 0.0, np.sqrt(0.5) + 0.01], atol=1e-12)
-
-
-def test_a_world_and_its_solver_share_the_shapes_of_a_model():
-    (model, _), (other, _) = shapes_of(rock(1)), shapes_of(rock(1))
-    assert simple_shapes(model) is simple_shapes(model)
-    assert simple_shapes(other) is not simple_shapes(model)

@@ -1,6 +1,5 @@
 """Mass properties of solids against closed forms, against quadrature, and under motion and scaling."""
 
-import contact_reference
 import numpy as np
 import pytest
 import rigid_reference as reference
@@ -96,34 +95,9 @@ def test_spheres_converge_to_the_ball():
     )  # fmt: skip
 
 
-def test_an_ell_is_the_sum_of_two_boxes():
-    parts = [
-        mass_properties(*block(s, c)) for s, c in (((1, 3, 0.7), (0.5, 1.5, 0.35)), ((3, 1, 0.7), (2.5, 0.5, 0.35)))
-    ]
-    volume = sum(part.volume for part in parts)
-    centre = sum(part.volume * part.centre for part in parts) / volume
-    moment = sum(p.second_moment + p.volume * np.outer(p.centre - centre, p.centre - centre) for p in parts)
-    close(mass_properties(*MESHES["ell"]), (volume, centre, moment), ROUNDING)
-
-
 @pytest.mark.parametrize("name", MESHES)
 def test_moments_equal_quadrature(name):
     close(mass_properties(*MESHES[name]), reference.solid_moments(*MESHES[name]), 1e-11)  # quadrature on a vertex
-
-
-def test_a_concave_mesh_equals_random_sampling():
-    x, triangles = MESHES["torus"]
-    rng = np.random.default_rng(0)
-    low, high = x.min(axis=0), x.max(axis=0)
-    points = rng.uniform(low, high, (40_000, 3))
-    points = points[np.concatenate([contact_reference.inside(part, x, triangles) for part in np.split(points, 40)])]
-    volume, centre, moment = mass_properties(x, triangles)
-    # counting 40 000 points: 0.5 % of the volume at one in two, and a hundredth of the spread
-    assert len(points) / 40_000 * (high - low).prod() == pytest.approx(volume, rel=0.02)
-    np.testing.assert_allclose(points.mean(axis=0), centre, atol=0.01)
-    away = points - points.mean(axis=0)
-    sampled = np.einsum("ij,ik->jk", away, away) / len(points)
-    np.testing.assert_allclose(sampled, moment / volume, rtol=0, atol=0.02 * (moment / volume).max())
 
 
 @pytest.mark.parametrize("name", MESHES)
@@ -139,22 +113,11 @@ def test_a_kilometre_away_nothing_is_lost_but_the_rounding_of_the_vertices():
     x, triangles = MESHES["torus"]
     x = np.round(x * 2.0**30) / 2.0**30  # so that moving it is exact
     away = np.array([1024.0, -2048.0, 512.0])
-    session, there = mass_properties(x, triangles), mass_properties(x + away, triangles)
+    here, there = mass_properties(x, triangles), mass_properties(x + away, triangles)
     # the origin of the sums is rounded to 2e-13 m; it drops out but for the rounding of what it multiplies
-    assert there.volume == pytest.approx(session.volume, rel=1e-11)
-    np.testing.assert_allclose(there.centre, session.centre + away, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(
-        there.second_moment, session.second_moment, rtol=0, atol=1e-11 * session.second_moment.max()
-    )
-
-
-@pytest.mark.parametrize("scale", [1e-3, 1e3])
-def test_moments_grow_with_the_fifth_power(scale):
-    x, triangles = MESHES["ell"]
-    small, large = mass_properties(x, triangles), mass_properties(scale * x, triangles)
-    expected = small.volume * scale**3, small.centre * scale, small.second_moment * scale**5
-    assert large.volume == pytest.approx(expected[0], rel=ROUNDING)
-    np.testing.assert_allclose(large.second_moment, expected[2], rtol=0, atol=ROUNDING * expected[2].max())
+    assert there.volume == pytest.approx(here.volume, rel=1e-11)
+    np.testing.assert_allclose(there.centre, here.centre + away, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(there.second_moment, here.second_moment, rtol=0, atol=1e-11 * here.second_moment.max())
 
 
 def test_a_model_has_the_mass_that_was_given():

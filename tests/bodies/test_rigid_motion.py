@@ -32,13 +32,6 @@ def test_quaternions_of_rotation_vectors(rng, angle):
     )  # fmt: skip
 
 
-def test_products_turn_by_the_second_first(rng):
-    first, second = Rotation.random(2, random_state=3)
-    product = motion.multiply_quaternions(*reference.quaternion(first), *reference.quaternion(second))
-    expected = (first * second).as_matrix()
-    np.testing.assert_allclose(Rotation.from_quat(np.roll(product, -1)).as_matrix(), expected, rtol=0, atol=ROUNDING)
-
-
 def test_matrices_steps_and_their_inverse(rng):
     poses = reference.random_poses(rng, 20)
     step = rng.normal(0, 0.5, (40, 3))
@@ -66,23 +59,6 @@ def test_the_way_between_two_orientations_is_the_short_one(rng):
         expected = (rotation(there) * rotation(pose).inv()).as_rotvec()
         np.testing.assert_allclose(motion.turn_between(pose, there), expected, rtol=0, atol=1e-13)
         assert np.linalg.norm(expected) <= np.pi
-
-
-def test_points_and_tensors_follow_their_bodies(rng):
-    poses, arms = reference.random_poses(rng, 3), rng.standard_normal((11, 3))
-    start = np.array([5, 7, 12, 16], np.int32)
-    x = np.full((18, 3), np.nan)
-    motion.place_points(poses, arms, start, x)
-    for body in range(3):
-        part = slice(start[body], start[body + 1])
-        expected = poses[body, :3] + arms[part.start - 5 : part.stop - 5] @ reference.matrix(poses[body]).T
-        np.testing.assert_allclose(x[part], expected, rtol=0, atol=ROUNDING)
-    assert np.isnan(x[:5]).all() and np.isnan(x[16:]).all()
-    tensors, out = rng.standard_normal((3, 3, 3)), np.zeros((3, 3, 3))
-    motion.turned_tensors(poses, tensors, out)
-    for body in range(3):
-        turn = reference.matrix(poses[body])
-        np.testing.assert_allclose(out[body], turn @ tensors[body] @ turn.T, rtol=0, atol=10 * ROUNDING)
 
 
 # --- free flight ---------------------------------------------------------------------------------------------
@@ -122,13 +98,6 @@ def test_a_tumbling_body_keeps_its_energy(speed):
         unit="J", rel={1.0: 1e-12, 30.0: 1e-6, 300.0: 1e-5}[speed], source="conserved",
         reason="a step of at most 0.05 rad errs by 0.05⁵ / 120 = 3e-9, and these sum up",
     )  # fmt: skip
-
-
-def test_one_long_flight_is_cut_into_short_ones():
-    short, long = (Spinning((1.0, 2.0, 2.9), (3.0, 9.0, 4.0)) for _ in range(2))
-    short.fly(1.0, 1000)
-    long.fly(1.0, 1)
-    np.testing.assert_allclose(reference.matrix(long.pose[0]), reference.matrix(short.pose[0]), rtol=0, atol=1e-6)
 
 
 def test_the_order_of_free_flight_is_four(monkeypatch):

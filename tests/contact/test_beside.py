@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import shapes
+from contact_reference import inside
 from scipy.spatial import cKDTree
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.contact.beside import STANDING, beside, set_gaps
@@ -91,20 +92,10 @@ def test_drawn_jellies_in_contact_do_not_cross():
         world.advance_frame()
         a, b = world.positions(0), world.positions(1)
         worst = max(worst, np.max(a[:, 2]) - np.min(b[:, 2]))
-        assert not _inside(a[a[:, 2] > b[:, 2].min() - 0.01], b, ball[1]).any()
-        assert not _inside(b[b[:, 2] < a[:, 2].max() + 0.01], a, ball[1]).any()
+        assert not inside(a[a[:, 2] > b[:, 2].min() - 0.01], b, ball[1]).any()
+        assert not inside(b[b[:, 2] < a[:, 2].max() + 0.01], a, ball[1]).any()
         assert min(a[:, 2].min(), b[:, 2].min()) > 0.0
     assert worst > -0.01  # they touched
-
-
-def _inside(points, x, triangles):
-    """Points within a surface, by its solid angle about them."""
-    a, b, c = (x[triangles[:, k]][None] - points[:, None] for k in range(3))
-    la, lb, lc = (np.linalg.norm(v, axis=2) for v in (a, b, c))
-    top = np.einsum("pti,pti->pt", a, np.cross(b, c))
-    dots = [np.einsum("pti,pti->pt", u, v) for u, v in ((a, b), (b, c), (c, a))]
-    angle = 2.0 * np.arctan2(top, la * lb * lc + dots[0] * lc + dots[1] * la + dots[2] * lb)
-    return angle.sum(axis=1) > 2.0 * np.pi
 
 
 def test_bodies_that_are_ignored_press_nothing():

@@ -3,6 +3,7 @@
 import contact_reference as reference
 import numpy as np
 import pytest
+import shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from softpressure_ext.core.contact.narrow_phase.closest_points import closest_on_edges
@@ -53,8 +54,8 @@ def test_distance_of_edges_agrees_with_its_definition(seed, kind):
 
 def crossed_boxes(gap, angle=0.7, membranes=2):
     """Two boxes standing on an edge, one on top of the other, `gap` apart; the upper is turned about z."""
-    low = turned(reference.box(1.0), 0, np.pi / 4, (0, 0, -np.sqrt(2.0)))
-    high = turned(turned(reference.box(1.0), 0, np.pi / 4), 2, angle, (0.1, 0.05, np.sqrt(2.0) + gap))
+    low = turned(shapes.box(2.0, 1), 0, np.pi / 4, (0, 0, -np.sqrt(2.0)))
+    high = turned(turned(shapes.box(2.0, 1), 0, np.pi / 4), 2, angle, (0.1, 0.05, np.sqrt(2.0) + gap))
     meshes = [low, high]
     return reference.model_of(meshes[:membranes], meshes[membranes:], thickness=0.05)
 
@@ -120,8 +121,8 @@ def test_flat_patches_own_no_edges(seed):
 
 
 def test_smooth_balls_touch_with_vertices_alone():
-    a, b = reference.icosphere(3), reference.icosphere(3, 1.0, (1.97, 0.1, 0.05))
-    model = reference.model_of([a, b], [reference.plane(3.0, -0.99)], thickness=0.02)
+    a, b = shapes.icosphere(3), shapes.icosphere(3, 1.0, (1.97, 0.1, 0.05))
+    model = reference.model_of([a, b], [shapes.grid(6.0, 1, -0.99)], thickness=0.02)
     contacts = reference.near(model)
     assert len(contacts.gap) > contacts.edge_start + 50
     # the floor's four border edges are far away
@@ -130,7 +131,7 @@ def test_smooth_balls_touch_with_vertices_alone():
 
 def test_a_box_on_a_box_stands_on_the_four_corners_of_the_overlap():
     # turned by nothing: edges cross at two corners, vertices stand over faces at the two others
-    low, high = reference.box(1.0), (reference.box(1.0)[0] + [0.7, 0.5, 2.03], reference.box(1.0)[1])
+    low, high = shapes.box(2.0, 1), (shapes.box(2.0, 1)[0] + [0.7, 0.5, 2.03], shapes.box(2.0, 1)[1])
     model = reference.model_of([low, high], thickness=0.05)
     model.membrane_count, model.rigid_count = 0, 2
     contacts = reference.near(model)
@@ -144,8 +145,8 @@ def test_a_box_on_a_box_stands_on_the_four_corners_of_the_overlap():
 
 
 def test_parallel_edges_and_ends_own_nothing():
-    low = turned(reference.box(1.0), 0, np.pi / 4, (0, 0, -np.sqrt(2.0)))
-    high = turned(reference.box(1.0), 0, np.pi / 4, (0.3, 0.0, np.sqrt(2.0) + 0.03))
+    low = turned(shapes.box(2.0, 1), 0, np.pi / 4, (0, 0, -np.sqrt(2.0)))
+    high = turned(shapes.box(2.0, 1), 0, np.pi / 4, (0.3, 0.0, np.sqrt(2.0) + 0.03))
     model = reference.model_of([low, high], thickness=0.05)
     contacts = reference.near(model)
     assert len(contacts.gap) > contacts.edge_start and not owned(contacts)

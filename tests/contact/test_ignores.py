@@ -59,13 +59,6 @@ def test_balls_that_ignore_each_other_pass_in_free_flight_and_lie_on_the_floor(s
     assert world.diagnostics().contact_count > 0
 
 
-def test_without_the_pair_they_meet():
-    world = world_of(meeting_balls((0.0, 0.0, 0.0), floor=False), ignoring(2))
-    for _ in range(30):
-        world.advance_frame()
-    assert velocity(world, 0)[0] < 0.5
-
-
 def test_particles_leave_the_pair_out():
     builder = meeting_balls((0.0, 0.0, 0.0), floor=False)
     world = world_of(builder, ignoring(2, (1, 0)), "RK4", options=PARTICLES)
@@ -142,20 +135,6 @@ def test_attached_bodies_that_ignore_each_other_stay_attached(solver):
     assert turn[0, 3] > 0.1  # carried along
     there = x[glued] @ turn[:3, :3].T + turn[:3, 3]
     assert np.abs(world.positions(0)[glued] - there).max() < 5e-3
-
-
-@pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD", "RK4"])
-def test_a_pair_that_never_meets_changes_no_bit(solver):
-    builder = ModelBuilder()
-    for name, x in (("one", -3.0), ("other", 3.0)):
-        add_ball(builder, SOFT, 2, (x, 0.0, 0.35), name=name)
-    builder.add_collider("floor", *shapes.grid(20.0))
-    with_pair, without = (world_of(builder, pairs, solver) for pairs in (ignoring(3, (0, 1)), None))
-    for _ in range(12):
-        with_pair.advance_frame()
-        without.advance_frame()
-    assert np.array_equal(with_pair.save().positions, without.save().positions)
-    assert np.array_equal(with_pair.save().velocities, without.save().velocities)
 
 
 def test_either_of_two_may_refuse_and_a_body_is_never_its_own():

@@ -50,12 +50,6 @@ def test_the_cone_shortens_what_lies_outside_to_its_surface(x, y, limit):
     assert held @ impulse >= 0.0
 
 
-@given(size=st.floats(0.0, 1e9))
-@settings(deadline=None)
-def test_nothing_is_held_where_nothing_presses(size):
-    assert cone_share(size, 0.0) * size == 0.0
-
-
 @given(size=st.lists(some, min_size=4, max_size=4), limit=st.lists(some, min_size=4, max_size=4))
 @settings(deadline=None)
 def test_four_contacts_at_once_are_cut_like_single_ones(size, limit):
@@ -87,10 +81,6 @@ def test_a_braked_contact_drives_soft_bodies_towards_its_speed(approach, strengt
     half = damped_parting_speed(before + 0.5 * added, 0.5 * added, approach, strength)  # the same in two halves
     in_two = damped_parting_speed(half + 0.5 * added, 0.5 * added, approach, strength)
     assert in_two == pytest.approx(found, rel=0.0, abs=4.0 * rounding)
-
-
-def test_a_braked_contact_of_no_approach_stops_soft_bodies():
-    assert damped_parting_speed(0.5, 0.2, 0.0, 3.0) == 0.0
 
 
 @given(first=shares, second=shares)

@@ -12,21 +12,12 @@ def skin(mesh, thickness=0.01):
 
 
 def test_a_body_inside_out_waits_until_it_is_clear():
-    ball = reference.icosphere(2, 1.0)
+    ball = shapes.icosphere(2, 1.0)
     crossings = Crossings(skin(ball, 0.02))
     crossings.find(ball[0] * [1.0, 1.0, -1.0])
     assert crossings.suspended.tolist() == [0] and crossings.listed().tolist() == [[0, 0, 0]]
     crossings.find(0.5 * ball[0])
     assert not len(crossings.suspended) and not len(crossings.listed())
-
-
-def windings(places, x, triangles):
-    """How often a closed surface winds around each place: the sum of the solid angles (van Oosterom, Strackee 1983)."""
-    a, b, c = (x[triangles[:, k]][None] - places[:, None] for k in range(3))
-    la, lb, lc = (np.linalg.norm(v, axis=2) for v in (a, b, c))
-    volume = np.einsum("ijk,ijk->ij", a, np.cross(b, c))
-    rest = la * lb * lc + (a * b).sum(2) * lc + (b * c).sum(2) * la + (c * a).sum(2) * lb
-    return np.rint(np.arctan2(volume, rest).sum(axis=1) / (2.0 * np.pi)).astype(int)
 
 
 @pytest.mark.parametrize("name", ["tube", "pushed through", pytest.param("cow.obj", marks=pytest.mark.slow)])
@@ -36,7 +27,7 @@ def test_who_is_on_the_wrong_side_of_the_own_skin(name):
     elif name == "cow.obj":
         x, triangles = shapes.foreign_mesh(name)
     else:
-        x, triangles = reference.icosphere(3, 1.0)
+        x, triangles = shapes.icosphere(3, 1.0)
         x = np.where(x[:, 2:] > 0.6, x * [1.0, 1.0, -1.5], x)
     model = skin((x, triangles), 0.002 * np.ptp(x))
     crossings = Crossings(model)
@@ -46,7 +37,7 @@ def test_who_is_on_the_wrong_side_of_the_own_skin(name):
     for corner in range(3):
         np.add.at(normal, triangles[:, corner], area)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    turns = windings(x + 0.01 * model.thickness[0] * normal, x, triangles)
+    turns = reference.windings(x + 0.01 * model.thickness[0] * normal, x, triangles)
     wrong = np.flatnonzero(turns)
     assert len(wrong) > 10
     np.testing.assert_array_equal(crossings.pairs, np.stack([wrong, np.zeros_like(wrong)], axis=1))

@@ -9,7 +9,6 @@ from damped_bodies import MASS, MODULUS, RATIO, Breathing, dented_ball, energy, 
 from softpressure_ext.core import FrameInput, MethodOptions, ModelBuilder, ParameterError, World
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
-from softpressure_ext.core.energy.dampers import damper_forces
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.stability import stable_time
 from softpressure_ext.core.solvers.choice import FORCE_BASED
@@ -113,20 +112,6 @@ def momenta(world):
     n = len(mass)
     push = mass[:, None] * state.velocities[:n]
     return np.concatenate([push.sum(axis=0), np.cross(state.positions[:n], push).sum(axis=0)])
-
-
-def test_forces_of_dampers_balance_and_leave_rigid_motion_alone():
-    model = dented_ball("RK4", 5.0).model
-    rng = np.random.default_rng(5)
-    x = model.rest_positions + rng.normal(0.0, 0.02, model.rest_positions.shape)
-    v = rng.normal(0.0, 1.0, x.shape)
-    force = damper_forces(x, v, model.edges.points, model.edge_damping)
-    size = np.abs(force).sum()
-    assert np.abs(force.sum(axis=0)).max() < 1e-14 * size  # sums of some hundred terms
-    assert np.abs(np.cross(x, force).sum(axis=0)).max() < 1e-14 * size
-    assert (force * v).sum() < 0.0
-    turning = np.cross((3.0, -1.0, 2.0), x) + (1.0, 2.0, 3.0)
-    assert np.abs(damper_forces(x, turning, model.edges.points, model.edge_damping)).sum() < 1e-13 * size
 
 
 @pytest.mark.parametrize("solver", ["EXPLICIT_EULER", "EXPLICIT", "XPBD"])

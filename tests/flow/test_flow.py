@@ -82,9 +82,9 @@ def test_a_network_of_ten_follows_its_differential_equation():
     start, volume = amounts(world), world.model.rest_volume
     rates = np.zeros((10, 10))
     for one, other, conductance in chain(2e-3):
-        for session, there in ((one, other), (other, one)):
-            rates[session, session] -= conductance / volume[session]
-            rates[session, there] += conductance / volume[there]
+        for here, there in ((one, other), (other, one)):
+            rates[here, here] -= conductance / volume[here]
+            rates[here, there] += conductance / volume[there]
     run(world, 6)
     exact = expm(6.0 / RATE * rates) @ start
     moved = np.abs(exact - start).max()

@@ -200,17 +200,6 @@ def test_turbulence_has_the_same_bits_when_a_run_is_continued(solver):
     assert np.linalg.norm(place(whole)[1]) > 0.1
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_without_fields_nothing_is_done(solver, monkeypatch):
-    plain = ball_world(solver, gravity=(0.0, 0.0, -9.81))
-    run(plain, 0.25)
-    monkeypatch.setattr(ticks, "FrameImpulses", None)
-    silent = ball_world(solver, gravity=(0.0, 0.0, -9.81))
-    run(silent, 0.25, Field("WIND", shares=(0.0,)), gravity_shares=(1.0,))
-    assert (plain.save().positions == silent.save().positions).all()
-    assert (plain.save().velocities == silent.save().velocities).all()
-
-
 @pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD"])
 def test_pinned_vertices_take_nothing(solver):
     world = ball_world(solver, pinned=[0, 5, 7])

@@ -137,13 +137,6 @@ def test_vertices_that_follow_a_lattice_come_to_their_goals(kind):
     assert np.linalg.norm(world.velocities(0), axis=1).max() < 0.02
 
 
-def test_goals_of_a_lattice_share_the_masses_of_its_points():
-    world, _ = jelly("LOOP")  # no point of a loop is without followers
-    assert world.model.goals.stiffness.sum() == pytest.approx(0.8 * 400.0)
-    assert world.model.goals.damping.sum() == pytest.approx(0.8 * 8.0 * MASS)
-    np.testing.assert_allclose(world.save().goals, world.positions(0), atol=1e-12)
-
-
 def test_wrong_goals_are_refused():
     made = ModelBuilder()
     made.add_membrane("ball", *shapes.icosphere(1, 0.3))

@@ -57,14 +57,3 @@ def test_fading_loads_keep_momentum_of_a_cube_that_spins():
 
 def test_a_body_at_rest_as_drawn_has_no_loads():
     assert not loads_at_start(world_of(shapes.icosphere(2, 0.5)).model)
-
-
-def test_loads_hold_what_is_out_of_balance_and_end_with_the_supply_of_gas():
-    world = world_of(shapes.box(1.0, 4))
-    unrest = world.model.fillings[0].unrest
-    assert loads_at_start(world.model)[0] == pytest.approx(-unrest, abs=1e-9 * np.abs(unrest).max())
-    world.advance_frame()
-    assert world._solver._scene.skins.load.any()
-    for _ in range(round(24 * RISE_TIME)):
-        world.advance_frame()
-    assert not world._solver._scene.skins.load.any()

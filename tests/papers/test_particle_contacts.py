@@ -64,13 +64,6 @@ def test_a_vertex_and_a_triangle_part_as_two_masses_do(e):
     np.testing.assert_allclose(after[:, :2], v[:, :2], atol=0)
 
 
-def test_equal_masses_make_a_triangle_as_heavy_as_their_sum():
-    masses, v = [0.2, 0.1, 0.1, 0.1], np.array([(0, 0, -1.0), (0, 0, 0), (0, 0, 0), (0, 0, 0)])
-    weights = [1.0, 0.0, 0.0, -1 / 3, -1 / 3, -1 / 3]
-    _, _, push = answer([0, 0, 0, 1, 2, 3], weights, numbers_of((0, 0, 1)), masses, v)
-    assert push == pytest.approx(1.0 / (1 / 0.2 + 1 / 0.3), rel=1e-13)
-
-
 def test_nothing_pulls():
     v = [(0, 0, 1.0), (0, 0, -1.0)]
     after, shift, push = answer([0, 0, 0, 1, 1, 1], [1.0, 0, 0, -1.0, 0, 0], numbers_of((0, 0, 1)), [1, 1], v)

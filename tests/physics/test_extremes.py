@@ -100,9 +100,9 @@ def cone(count=8, height=1.0, radius=0.3):
     around = 2.0 * np.pi * np.arange(count) / count
     rim = np.stack([radius * np.cos(around), radius * np.sin(around), np.zeros(count)], axis=1)
     x = np.concatenate([[(0.0, 0.0, height)], rim, np.zeros((1, 3))])
-    session, there = np.arange(count) + 1, (np.arange(count) + 1) % count + 1
+    here, there = np.arange(count) + 1, (np.arange(count) + 1) % count + 1
     tip, middle = np.zeros(count, int), np.full(count, count + 1)
-    return x, np.concatenate([np.stack([tip, session, there], axis=1), np.stack([middle, there, session], axis=1)])
+    return x, np.concatenate([np.stack([tip, here, there], axis=1), np.stack([middle, there, here], axis=1)])
 
 
 @pytest.mark.parametrize("aside", [(0.0, 0.0), (0.07, 0.03)])

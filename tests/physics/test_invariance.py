@@ -28,16 +28,16 @@ def thrown_ball(turn=None, shift=(0.0, 0.0, 0.0)):
 
 
 def test_a_kilometre_away():
-    session, there = path_of(thrown_ball(), 40), path_of(thrown_ball(shift=(1000.0, -700.0, 300.0)), 40)
-    away = np.abs(there - (1000.0, -700.0, 300.0) - session)
+    here, there = path_of(thrown_ball(), 40), path_of(thrown_ball(shift=(1000.0, -700.0, 300.0)), 40)
+    away = np.abs(there - (1000.0, -700.0, 300.0) - here)
     # positions are rounded to 1e-13 m there, which the impact may enlarge
     assert away[:8].max() < 1e-6 and away.max() < 0.003
 
 
 def test_turned():
     turn = shapes.rotation((1.0, 2.0, -0.5), 2.0)
-    session, there = path_of(thrown_ball(), 40), path_of(thrown_ball(turn), 40)
-    away = np.abs(there @ turn - session)
+    here, there = path_of(thrown_ball(), 40), path_of(thrown_ball(turn), 40)
+    away = np.abs(there @ turn - here)
     # vertices are numbered along another curve, so contacts are answered in another order: as above
     assert away[:8].max() < 1e-6 and away.max() < 0.003
 

@@ -166,23 +166,6 @@ def test_a_flattened_body_recovers(solver, kind, thickness):
     assert np.abs(length / edges.rest_length - 1.0).max() < 0.01
 
 
-def test_a_run_does_not_depend_on_threads_and_goes_on_from_a_saved_state():
-    mesh = shapes.icosphere(2, 0.5, (0.0, 0.0, 0.55))
-    for solver in SOLVERS:
-        worlds = [
-            world_of(mesh, cell_size=0.1, mass=5.0, modulus=2e4, solver=solver, velocity=(1.0, 0.0, -2.0))
-            for _ in range(2)
-        ]
-        worlds[1].threads = 2
-        run(worlds[0], 4)
-        run(worlds[1], 2)
-        state = worlds[1].save()
-        run(worlds[1], 1)
-        worlds[1].load(state)
-        run(worlds[1], 2)
-        assert np.array_equal(worlds[0].save().positions, worlds[1].save().positions)
-
-
 def test_a_solid_with_a_skin_and_a_rigid_block():
     """All kinds in one scene: a rigid block on a solid, a skin with gas beside it, glued to the solid."""
     builder = ModelBuilder()

@@ -76,17 +76,6 @@ def test_below_the_yield_strain_no_bit_of_the_rest_lengths_changes(solver):
     np.testing.assert_array_equal(rest, drawn)
 
 
-def test_a_body_that_does_not_yield_moves_as_an_elastic_one():
-    """In steps of constant length that are the same bits."""
-    found = []
-    for options in ({}, {"creep_time": 0.1, "yield_strain": 0.5}):
-        world = hanging_world("RK4", 1e4, **options)
-        run(world, 4)
-        found.append(world.save())
-    np.testing.assert_array_equal(found[0].positions, found[1].positions)
-    np.testing.assert_array_equal(found[0].velocities, found[1].velocities)
-
-
 def test_the_plastic_limit_bounds_the_rest_lengths():
     world, x = cube_world(creep_time=1e-3, plastic_limit=0.03)
     run(world, 4, pinned_positions={0: x * (1.1, 0.9, 1.0)})
@@ -251,18 +240,6 @@ def test_an_animated_modulus_keeps_what_has_flowed(solver):
     np.testing.assert_array_equal(world.save().positions, other.save().positions)
     run(world, 1, values={0: {"stretch_modulus": 2.5e3}})
     assert not np.array_equal(world.save().rest_lengths, rest)
-
-
-def test_a_refused_frame_leaves_rest_lengths_as_they_were():
-    world = scene_world("EXPLICIT")
-    run(world, 2)
-    other = scene_world("EXPLICIT")
-    other.load(world.save())
-    with pytest.raises(ParameterError):
-        world.advance_frame(FrameInput(gauge_pressure={0: 1e12}))
-    run(world, 2)
-    run(other, 2)
-    np.testing.assert_array_equal(world.save().positions, other.save().positions)
 
 
 def test_springs_that_stiffen_do_not_flow():

@@ -7,12 +7,10 @@ import pytest
 import scenes
 import shapes
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
-from softpressure_ext.core.animation.keyed import Keyed
 from softpressure_ext.core.impulses.skin import Skins
 from softpressure_ext.core.inside_out import is_inside_out
 from softpressure_ext.core.plasticity.deletion import Deletion, caps_of
 from softpressure_ext.core.plasticity.pieces import pieces_of, rigid_motion
-from softpressure_ext.core.prepare import parts_of
 from softpressure_ext.core.topology import signed_volume, triangle_areas
 from softpressure_ext.core.volume import EnclosedVolumes
 
@@ -107,13 +105,13 @@ def test_a_bar_that_is_pulled_apart_comes_in_two_pieces_that_fly_on_freely(solve
         world.advance_frame()
         energies.append(energy(world))
         for own, (place, push, turn) in zip(parts, begun, strict=True):
-            session, now, around = motion(world, own)
+            here, now, around = motion(world, own)
             size = np.linalg.norm(push)
             np.testing.assert_allclose(now, push, rtol=0, atol=KEPT[solver] * size)
             np.testing.assert_allclose(around, turn, rtol=0, atol=KEPT[solver] * size * 1.0)  # an arm of 1 m
             mass = getattr(world._solver, "vertex_mass", world.model.vertex_mass)[own].sum()
             way = push / mass * frame / RATE
-            np.testing.assert_allclose(session - place, way, rtol=0, atol=KEPT[solver] * np.linalg.norm(way) + 1e-12)
+            np.testing.assert_allclose(here - place, way, rtol=0, atol=KEPT[solver] * np.linalg.norm(way) + 1e-12)
     gaps = np.diff(energies)
     assert gaps.max() < 1e-3 * energies[0]
     assert np.linalg.norm(motion(world, parts[1])[0] - motion(world, parts[0])[0]) > 3.0
@@ -389,11 +387,6 @@ def test_torn_triangles_of_a_solid_are_those_at_deleted_cells_or_between_pieces(
         world.torn_triangles(0, triangles + 1)
 
 
-def test_a_model_in_which_nothing_is_torn_is_the_same_object():
-    model = bar_world("EXPLICIT", tear_strain=0.9).model
-    assert Deletion(model).without(Keyed.at_start(model).torn) is model
-
-
 def test_wind_does_not_blow_on_deleted_triangles():
     world = skin_world("EXPLICIT", torn_at=0.01)
     model, x = world.model, world.save().positions
@@ -405,9 +398,3 @@ def test_wind_does_not_blow_on_deleted_triangles():
     others = np.setdiff1d(np.arange(model.vertex_count), rim)
     np.testing.assert_array_equal(torn_shares[others], shares[others])
     assert torn_shares[rim].sum() < 0.8 * shares[rim].sum()
-
-
-def test_what_splits_needs_the_kernels_of_self_contact():
-    assert {"SELF_CONTACT", "CROSSED"} <= parts_of(bar_world("EXPLICIT", tear_strain=0.9).model)
-    assert "SELF_CONTACT" not in parts_of(bar_world("EXPLICIT").model)
-    assert "SELF_CONTACT" not in parts_of(skin_world("EXPLICIT").model)

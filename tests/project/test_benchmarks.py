@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -65,39 +64,6 @@ def test_another_engine(tmp_path):
         assert abs(case["free_fall_error"]) < 0.09
 
 
-def test_the_page_has_whole_tables_and_its_figures(tmp_path):
-    cases = [
-        {
-            "scene": "drop", "size": size, "engine": name, "label": engines.ENGINES[name].label, "version": "",
-            "settings": "none", "ms_per_second": size**power, "runs": [size**power], "frames": 60, "frames_done": done,
-            "cpu_per_clock": 1.0, "threads": 2, "peak_mb": 200.0, "scene_mb": size / 100, "finite": True,
-            "free_fall_error": -0.01,
-            "volume_ratio_end": 1.04, "volume_error": None, "volume_range": [1.0, 1.1], "deepest": 0.001,
-            "rest_speed": None, "height_end": 0.4, "limit": 60.0,
-        }
-        for size in (642, 2562, 10242)
-        for name, power, done in (("explicit", 1.25, 60), ("rapier", 1.5, 30 if size > 10000 else 60))
-    ]  # fmt: skip
-    cases.append({"scene": "drop", "size": 642, "engine": "cloth", "label": "Cloth", "error": "it broke"})
-    machine = {"processor": "p", "cores": 2, "system": "s", "python": "3", "numpy": "1", "numba": "0"}
-    results = {
-        "machine": machine, "quick": False, "minutes": 1.0, "rounds": 5,
-        "not_installed": ["cloth"], "cases": cases,
-    }  # fmt: skip
-    page.write(tmp_path / "page.md", results)
-    text = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "Soft Pressure 1.25, Rapier 1.5" in text  # the exponents, the latter from the two sizes that ended
-    assert "it broke" in text
-    assert "not installed" in text
-    assert text.count("† 60 s") == 1  # the one that was cut off
-    figures = re.findall(r"\]\((page/\w+\.png)\)", text)
-    assert figures
-    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.png")} == set(figures)
-    for block in text.split("\n\n"):
-        if block.startswith("|"):
-            assert len({line.count("|") for line in block.splitlines()}) == 1
-
-
 def test_depth_inside_a_skin():
     x, triangles = shapes.icosphere(4, 0.5)
     points = np.array([(0.0, 0.0, 0.4), (0.3, 0.0, 0.0), (0.0, 0.0, 0.6), (0.49, 0.49, 0.0)])
@@ -135,12 +101,3 @@ def test_measures_of_a_known_motion():
     speed = 1.02 * scenes.GRAVITY * 8.5 * scene.frame_time  # between frames 8 and 9, exact for a parabola
     assert found["rest_speed"] == pytest.approx(speed)
     assert found["height_end"] == pytest.approx(1.0 - fell)
-
-
-def test_a_motion_that_is_not_finite_is_reported():
-    scene = scenes.drop(162, frames=2)
-    x = scene.soft[0][0]
-    watch = quality.Watch(scene, SimpleNamespace(soft=lambda: [x]), every=1)
-    assert not watch.look(SimpleNamespace(soft=lambda: [np.full_like(x, np.nan)]))
-    assert not watch.report()["finite"]
-    assert watch.report()["deepest"] is None

@@ -52,12 +52,3 @@ def test_modules_that_a_page_names_exist(page: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
-
-
-def test_every_room_of_the_core_is_described() -> None:
-    rooms = [path.parent.relative_to(ROOT / "core") for path in (ROOT / "core").rglob("__init__.py")]
-    described = (ROOT / "core" / "README.md").read_text(encoding="utf-8")
-    for room in rooms:
-        own = ROOT / "core" / room / "README.md"
-        inside = any((ROOT / "core" / parent / "README.md").exists() for parent in [room, *room.parents][:-1])
-        assert own.exists() or inside or f"`{room.as_posix()}/`" in described, room

@@ -1,7 +1,6 @@
 """The papers' experiments in their quick form: the result that each shows, and the page about them."""
 
 import importlib
-import re
 
 import numpy as np
 import pytest
@@ -184,28 +183,3 @@ def test_future_work_flows_tears_and_sticks():
         # the mean of a dented ball's points is not quite its centre of mass
         moved = np.diff(run["centres"][[0, -1]].mean(axis=1), axis=0)[0]
         np.testing.assert_allclose(moved, (len(run["centres"]) - 1) / 24.0 * np.array([1.0, 0.0, 0.0]), atol=1e-5)
-
-
-def test_the_page(tmp_path):
-    path = tmp_path / "papers.md"
-    for name in papers.SECTIONS:
-        papers.renew(path, name, quick(name), 1.0)
-    papers.assemble(path)
-    text = path.read_text(encoding="utf-8")
-    shown = re.findall(r"\]\((papers/\w+\.png)\)", text)
-    assert len(shown) == len(set(shown)) > 4
-    written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.png")}
-    assert written == set(shown) if figures.blender_is_here() else written < set(shown)
-    assert not re.search(r"\b(nan|inf|None)\b|\{\{", text)
-    tables = [block.splitlines() for block in text.split("\n\n") if block.startswith("|")]
-    assert len(tables) > 8
-    for lines in tables:
-        assert len({line.count("|") for line in lines}) == 1, lines[0]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(None, "–"), (0.0, "0"), (1234.6, "1235"), (0.12345, "0.123"), (123456.0, "1.23·10⁵"), (99.96, "100")],
-)
-def test_numbers_are_short(value, text):
-    assert figures.number(value) == text

@@ -8,8 +8,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "guide"
 PAGES = sorted(FOLDER.glob("*.md"))
-#: All of the folder, pictures and clips [bytes].
-MOST = 4_000_000
 
 
 @pytest.mark.parametrize("path", [path for path in PAGES if path.stem != "README"], ids=lambda path: path.stem)
@@ -31,7 +29,3 @@ def test_every_sample_is_in_the_gallery() -> None:
     text = (FOLDER / "gallery.md").read_text(encoding="utf-8")
     for path in (ROOT / "sample_blends").glob("*.blend"):
         assert f"{path.name}" in text, path.name
-
-
-def test_the_guide_is_small() -> None:
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < MOST

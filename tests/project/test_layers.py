@@ -53,10 +53,6 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
                 yield from ((alias.name if alias.name in OUR_LAYERS else "root", True) for alias in node.names)
 
 
-def test_there_are_sources_in_every_layer() -> None:
-    assert {path.relative_to(ROOT).parts[0] for path in SOURCES} == set(ALLOWED)
-
-
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_layer_imports_only_what_lies_below_it(path: Path) -> None:
     layer = path.relative_to(ROOT).parts[0]
@@ -138,13 +134,6 @@ def test_registering_loads_nothing_of_the_core_but_parameters_and_errors() -> No
         assert {target for target, is_relative in imports(path) if not is_relative} <= set(sys.stdlib_module_names)
 
 
-def test_the_papers_are_named_by_themselves_and_where_options_ask_for_them() -> None:
-    known = {"core/extras.py", "core/solvers/choice.py"}
-    naming = {path for path in SOURCES if any("core/papers/" in name for name in modules_of(path, for_types_too=True))}
-    others = {path.relative_to(ROOT).as_posix() for path in naming if path.parts[-2] not in {"papers", "particles"}}
-    assert known <= others <= known | {"core/solvers/xpbd/solver.py"}  # for type checkers
-
-
 #: Runs a ball and a box with each of the methods that are offered first, and prints what is loaded of the papers.
 DEFAULT_PATH = """
 import extension
@@ -170,12 +159,3 @@ def test_the_default_path_loads_nothing_of_the_papers() -> None:
         check=False,
     )
     assert run.stdout.split("\n")[-2:] == ["[]", ""], run.stdout + run.stderr
-
-
-USER_FOLDERS = ("tests", "benchmarks", "experiments", "sample_blends")
-USERS = [path for folder in USER_FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-
-
-@pytest.mark.parametrize("path", USERS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_users_load_the_extension_under_its_alias(path: Path) -> None:
-    assert not {target for target, is_relative in imports(path) if not is_relative} & OUR_LAYERS

@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-figures = importlib.import_module("softpressure_ext.experiments.figures")
 papers = importlib.import_module("softpressure_ext.experiments.run")
 PAGE = papers.PAGE
 
@@ -40,29 +39,3 @@ def test_links_and_pictures_of_the_page_lead_somewhere() -> None:
 def anchor(heading: str) -> str:
     """What a link to a heading ends in, as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-def test_comments_and_docstrings_do_not_age_a_section(tmp_path) -> None:
-    plain, told, other = tmp_path / "a.py", tmp_path / "b.py", tmp_path / "c.py"
-    plain.write_text("A = '#'\ndef f(x):\n    return x\n", encoding="utf-8")
-    told.write_text('"""Doc."""\n\nA = \'#\'  # why\ndef f(x):\n    """Two\n    lines."""\n    # how\n    return x\n')
-    other.write_text("A = '#'\ndef f(x):\n    return 2 * x\n", encoding="utf-8")
-    assert papers.code_of(plain) == papers.code_of(told) != papers.code_of(other)
-
-
-def test_a_changed_file_is_named(monkeypatch) -> None:
-    files = papers.depends("kurmaly")
-    name = "core/papers/schemes.py"
-    assert papers.changed_files("kurmaly", {"files": files}) == []
-    assert papers.changed_files("kurmaly", {"files": files | {name: "0"}}) == [name]
-    assert papers.changed_files("kurmaly", {"files": {**files, "core/gone.py": "0"}}) == ["core/gone.py"]
-    with pytest.raises(FileNotFoundError, match="core/none"):
-        papers.digests(["core/none_*.py"])
-
-
-@pytest.mark.parametrize(
-    ("heights", "places"),
-    [([], []), ([1.0, 30.0], [1.0, 30.0]), ([0.0, 0.0], [-5.0, 5.0]), ([0.0, 0.0, 6.0], [-8.0, 2.0, 12.0])],
-)
-def test_labels_are_moved_apart_by_as_little_as_must_be(heights, places) -> None:
-    assert figures.spread(heights, 10.0) == pytest.approx(places)

@@ -86,15 +86,15 @@ def test_same_bits_each_time_in_any_order_of_faces_and_at_any_power_of_two():
 @pytest.mark.parametrize("name", ["figure", "bevelled box"])
 def test_it_is_as_good_however_turned_moved_and_scaled(name):
     x, triangles = CLOSED[name]
-    session = even_mesh(x, triangles, 600)
+    here = even_mesh(x, triangles, 600)
     there = even_mesh(3.7 * x @ TURN.T + (50.0, -20.0, 7.0), triangles, 600)
     back = (there.positions - (50.0, -20.0, 7.0)) @ TURN / 3.7
-    assert len(back) == pytest.approx(len(session.positions), rel=0.03)
-    assert drawn.volume((back, there.triangles)) == pytest.approx(drawn.volume(session[:2]), rel=1e-3)
+    assert len(back) == pytest.approx(len(here.positions), rel=0.03)
+    assert drawn.volume((back, there.triangles)) == pytest.approx(drawn.volume(here[:2]), rel=1e-3)
     size = drawn.size_of(x)
-    far = [np.quantile(drawn.distances(x, p, t), 0.95) / size for p, t in (session[:2], (back, there.triangles))]
+    far = [np.quantile(drawn.distances(x, p, t), 0.95) / size for p, t in (here[:2], (back, there.triangles))]
     assert far[0] == pytest.approx(far[1], abs=2e-3)
-    edges = [drawn.edge_lengths(p, t) for p, t in (session[:2], (back, there.triangles))]
+    edges = [drawn.edge_lengths(p, t) for p, t in (here[:2], (back, there.triangles))]
     assert np.quantile(edges[0], 0.02) == pytest.approx(np.quantile(edges[1], 0.02), rel=0.05)
 
 

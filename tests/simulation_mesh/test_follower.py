@@ -87,11 +87,6 @@ def test_a_ramp_is_carried_there_and_back(bound):
     assert np.sqrt(np.mean((follower.interpolated(there) - ramp)[seen] ** 2)) < 0.02
 
 
-def test_ones_stay_ones(bound):
-    mesh, _, follower = bound
-    assert np.allclose(follower.transfer(np.ones(len(mesh[0]))), 1.0, rtol=1e-12)
-
-
 def test_the_sides_of_a_thin_fin_do_not_mix():
     x, triangles = shapes.box(1.0, 12)
     fin = x * (1.0, 1.0, 0.03), triangles

@@ -24,14 +24,7 @@ class FallingWorld:
     crossing_triangle_count, added_mass, steps_per_frame = 0, 0.0, 1
 
     def __init__(
-        self,
-        model: Model,
-        *,
-        frame_rate: float,
-        substeps: int,
-        threads: int,
-        solver: str,
-        options: MethodOptions,
+        self, model: Model, *, frame_rate: float, substeps: int, threads: int, solver: str, options: MethodOptions
     ) -> None:
         self.model, self.frame_rate, self.substeps, self.threads = model, frame_rate, substeps, threads
         self.solver, self.options = solver, options

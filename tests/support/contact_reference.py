@@ -90,47 +90,6 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
     )
 
 
-def icosphere(subdivisions, radius=1.0, centre=(0.0, 0.0, 0.0)):
-    """Closed sphere of 10 * 4^subdivisions + 2 vertices."""
-    g = (1 + 5**0.5) / 2
-    positions = [
-        (-1, g, 0), (1, g, 0), (-1, -g, 0), (1, -g, 0), (0, -1, g), (0, 1, g),
-        (0, -1, -g), (0, 1, -g), (g, 0, -1), (g, 0, 1), (-g, 0, -1), (-g, 0, 1),
-    ]  # fmt: skip
-    triangles = np.array([
-        (0, 11, 5), (0, 5, 1), (0, 1, 7), (0, 7, 10), (0, 10, 11), (1, 5, 9), (5, 11, 4), (11, 10, 2), (10, 7, 6),
-        (7, 1, 8), (3, 9, 4), (3, 4, 2), (3, 2, 6), (3, 6, 8), (3, 8, 9), (4, 9, 5), (2, 4, 11), (6, 2, 10),
-        (8, 6, 7), (9, 8, 1),
-    ])  # fmt: skip
-    points = np.array(positions, float)
-    for _ in range(subdivisions):
-        edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
-        unique, inverse = np.unique(edges, axis=0, return_inverse=True)
-        middle = (len(points) + inverse.reshape(-1)).reshape(3, -1)
-        points = np.concatenate([points, points[unique].mean(axis=1)])
-        a, b, c = triangles.T
-        ab, bc, ca = middle
-        triangles = np.concatenate([
-            np.stack([a, ab, ca], 1), np.stack([ab, b, bc], 1), np.stack([ca, bc, c], 1), np.stack([ab, bc, ca], 1)
-        ])  # fmt: skip
-    points /= np.linalg.norm(points, axis=1)[:, None]
-    return points * radius + np.asarray(centre, float), triangles.astype(np.int32)
-
-
-def plane(half_size=1.0, height=0.0):
-    """Two triangles facing up."""
-    s = half_size
-    positions = np.array([(-s, -s, height), (s, -s, height), (s, s, height), (-s, s, height)], float)
-    return positions, np.array([(0, 1, 2), (0, 2, 3)], np.int32)
-
-
-def box(half_size=1.0):
-    """Closed cube of 12 triangles facing outwards."""
-    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float) * half_size
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    return corners, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
-
-
 def triangle_soup(rng, count, size=0.2, spread=1.0):
     """Unconnected random triangles, from tiny to large and some without area."""
     centres = rng.uniform(-spread, spread, (count, 1, 3))
@@ -247,10 +206,15 @@ def evaluate(model, x, pairs):
     evaluate_edges(x, pairs)
 
 
-def inside(points, x, triangles):
-    """Whether each point lies inside a closed mesh: its triangles cover the whole sphere around it (Oosterom 1983)."""
+def windings(points, x, triangles):
+    """How often a closed mesh winds around each point, by its solid angle (van Oosterom and Strackee 1983)."""
     a, b, c = (x[triangles[:, k]][None] - points[:, None] for k in range(3))
     la, lb, lc = (np.linalg.norm(v, axis=2) for v in (a, b, c))
     ab, bc, ca = ((u * v).sum(axis=2) for u, v in ((a, b), (b, c), (c, a)))
-    covered = 2.0 * np.arctan2((a * np.cross(b, c)).sum(axis=2), la * lb * lc + ab * lc + bc * la + ca * lb)
-    return covered.sum(axis=1) > 2.0 * np.pi
+    half = np.arctan2((a * np.cross(b, c)).sum(axis=2), la * lb * lc + ab * lc + bc * la + ca * lb)
+    return np.rint(half.sum(axis=1) / (2.0 * np.pi)).astype(int)
+
+
+def inside(points, x, triangles):
+    """Whether each point lies inside a closed mesh."""
+    return windings(points, x, triangles) > 0

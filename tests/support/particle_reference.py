@@ -42,13 +42,13 @@ def migrate(x, skins, features, rounds=10, few=4, attraction=2.0):
     for turn in range(rounds):
         moved = 0
         for body in range(2):
-            for k, session in enumerate(features[body]):
+            for k, here in enumerate(features[body]):
                 own = [place(x, f) for i, f in enumerate(features[body]) if i != k]
                 other = [place(x, f) for f in features[1 - body]]
-                options = [session, *skins[body].neighbours(session)]
+                options = [here, *skins[body].neighbours(here)]
                 costs = [cost(place(x, f), own, other, attraction) for f in options]
                 best = options[int(np.argmin(costs))]
-                moved += best != session
+                moved += best != here
                 features[body][k] = best
         if moved < few:
             return features, turn + 1

@@ -1,6 +1,6 @@
 """Slow numpy twins of the core's kernels: textbook formulas and plain loops, nothing taken from the core.
 
-They work on one mesh at a time, in the caller's order, with dense matrices.
+They work on one mesh at a time, in the caller's order.
 """
 
 import numpy as np
@@ -48,11 +48,11 @@ def cotangent(x, at, first, second):
 
 
 def hinges(x, triangles, modulus):
-    """Points (low, high, apex left of it, apex right), weights, rest bends [m], normal scales, k [N/m] and sharpness.
+    """Points (low, high, apex left of it, apex right), weights, rest bends [m], normal scales and k [N/m].
 
-    The weights are the row of cotangents in Bergou et al. 2006; k = 3 B / area; sharp beyond 0.4 of the edge.
+    The weights are the row of cotangents in Bergou et al. 2006; k = 3 B / area.
     """
-    points, weights, bends, scales, constants, sharp = [], [], [], [], [], []
+    points, weights, bends, scales, constants = [], [], [], [], []
     for (i, j), sides in edge_triangles(triangles).items():
         if len(sides) != 2:
             continue
@@ -71,8 +71,7 @@ def hinges(x, triangles, modulus):
         # c m is the bend vector at rest, which is parallel to m; near a fold c is held back
         bends.append(weight @ x[hinge] @ unit * faded / max(unit @ unit, FOLD**2))
         constants.append(3.0 * modulus / areas.sum())
-        sharp.append(abs(bends[-1]) > 0.4 * np.linalg.norm(x[i] - x[j]))
-    return tuple(np.array(column) for column in (points, weights, bends, scales, constants, sharp))
+    return tuple(np.array(column) for column in (points, weights, bends, scales, constants))
 
 
 def vertex_masses(x, triangles, mass):
@@ -84,12 +83,12 @@ def vertex_masses(x, triangles, mass):
     return masses
 
 
-# --- energies of a body: each returns (energy, force, Hessian) --------------------------------------------------
+# --- energies of a body: each returns (energy, force) -----------------------------------------------------------
 
 
 def stretch(x, edges, rest_length, stiffness):
-    """Springs. The Hessian leaves out the compressive part of the term across the edge (Teran et al. 2005)."""
-    energy, force, hessian = 0.0, np.zeros_like(x), np.zeros((len(x), 3, len(x), 3))
+    """Springs."""
+    energy, force = 0.0, np.zeros_like(x)
     for (i, j), rest, k in zip(edges, rest_length, stiffness, strict=True):
         along = x[j] - x[i]
         length = np.linalg.norm(along)
@@ -97,12 +96,7 @@ def stretch(x, edges, rest_length, stiffness):
         energy += 0.5 * k * (length - rest) ** 2
         force[i] += k * (length - rest) * unit
         force[j] -= k * (length - rest) * unit
-        block = k * np.outer(unit, unit) + k * max(0.0, 1.0 - rest / length) * (np.eye(3) - np.outer(unit, unit))
-        hessian[i, :, i] += block
-        hessian[j, :, j] += block
-        hessian[i, :, j] -= block
-        hessian[j, :, i] -= block
-    return energy, force, hessian
+    return energy, force
 
 
 def skew(v):
@@ -115,13 +109,10 @@ def unfolded(p, scale):
     return sum(s * np.cross(p[b] - p[a], p[c] - p[a]) for s, (a, b, c) in zip(scale, SIDES, strict=True))
 
 
-def bend(x, points, weights, rest_bend, normal_scale, stiffness, sharp):
-    """Hinges, k |b - c m|^2 / 2, with J = d(b - c m)/dx of each as a 3 x 12 matrix; the Hessian is k J' J.
-
-    In the Hessian of hinges that are not sharp J is db/dx.
-    """
-    energy, force, hessian = 0.0, np.zeros_like(x), np.zeros((len(x), 3, len(x), 3))
-    for hinge, w, c, scale, k, turns in zip(points, weights, rest_bend, normal_scale, stiffness, sharp, strict=True):
+def bend(x, points, weights, rest_bend, normal_scale, stiffness):
+    """Hinges, k |b - c m|^2 / 2, with d(b - c m)/dx of each as a 3 x 12 matrix."""
+    energy, force = 0.0, np.zeros_like(x)
+    for hinge, w, c, scale, k in zip(points, weights, rest_bend, normal_scale, stiffness, strict=True):
         p = x[hinge]
         normal = unfolded(p, scale)
         length = np.sqrt(normal @ normal + FOLD**2)
@@ -136,13 +127,7 @@ def bend(x, points, weights, rest_bend, normal_scale, stiffness, sharp):
         rest = w @ p - c * normal / length
         energy += 0.5 * k * rest @ rest
         force[hinge] -= k * (slope.T @ rest).reshape(4, 3)
-        if not turns:
-            slope = np.kron(w, np.eye(3))
-        block = k * (slope.T @ slope).reshape(4, 3, 4, 3)
-        for a in range(4):
-            for b in range(4):
-                hessian[hinge[a], :, hinge[b]] += block[a, :, b]
-    return energy, force, hessian
+    return energy, force
 
 
 def volume(x, triangles):
@@ -166,12 +151,7 @@ def gas(x, triangles, rest_volume, amount, ambient):
     value, slope, curvature = -amount * np.log(at / rest_volume), -amount / at, amount / at**2
     pressure = -(slope + curvature * (v - at)) - ambient
     energy = value + slope * (v - at) + 0.5 * curvature * (v - at) ** 2 + ambient * (v - rest_volume)
-    gradient = area_vectors(x, triangles)
-    hessian = curvature * np.einsum("ia,jb->iajb", gradient, gradient)
-    return energy, pressure * gradient, hessian, (v, pressure, curvature)
-
-
-# --- contact -------------------------------------------------------------------------------------------------
+    return energy, pressure * area_vectors(x, triangles), (v, pressure, curvature)
 
 
 # --- inertia, losses, impacts ----------------------------------------------------------------------------------

@@ -29,13 +29,6 @@ def inertia_tensor(points, masses):
     return sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, points - centre, strict=True))
 
 
-def cloud(mass, second_moment):
-    """Six mass points [m] of equal mass with a body's mass [kg] and second moment [kg m^2]: a body, for mechanics."""
-    values, axes = np.linalg.eigh(second_moment)
-    arms = np.sqrt(3.0 * values / mass) * axes
-    return np.concatenate([arms.T, -arms.T])
-
-
 def matrix(pose):
     """Rotation matrix of a pose (centre, w, x, y, z)."""
     return Rotation.from_quat(np.roll(pose[3:], -1)).as_matrix()
@@ -56,22 +49,3 @@ def moved(pose, step, share=1.0):
     """A pose after a share of a step: translation, then a rotation vector in world axes."""
     turn = Rotation.from_rotvec(share * step[1]) * Rotation.from_quat(np.roll(pose[3:], -1))
     return np.concatenate([pose[:3] + share * step[0], quaternion(turn)])
-
-
-# --- contacts of points of rigid bodies -------------------------------------------------------------------------
-
-
-def jacobian(model, arm, points, weights):
-    """sum w u of one contact as a matrix (3, 3 * unknown_count) on the unknowns; given points do not move."""
-    n = model.vertex_count
-    total = np.zeros((3, model.unknown_count, 3))
-    for i, w in zip(points, weights, strict=True):
-        if i < n:
-            if not model.pinned[i]:
-                total[:, i] += w * np.eye(3)
-        elif i < model.moving_point_count:
-            row, r = model.rigid.unknown[i - n], arm[i - n]
-            total[:, row] += w * np.eye(3)
-            for axis in range(3):
-                total[:, row + 1, axis] += w * np.cross(np.eye(3)[axis], r)
-    return total.reshape(3, -1)

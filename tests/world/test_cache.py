@@ -67,19 +67,6 @@ def test_a_file_gives_everything_back_bit_for_bit(tmp_path: Path) -> None:
     assert again.last_frame == 3
 
 
-@pytest.mark.parametrize("choice", [None, {"solver": "IMPLICIT", "steps_per_frame": 10, "milliseconds": 1.0}])
-def test_a_file_of_an_earlier_version_is_read_without_the_choice_of_its_run(tmp_path: Path, choice: object) -> None:
-    path = tmp_path / "scene.npz"
-    filled().save(path)
-    with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    header = json.loads(arrays["header"].tobytes()) | {"choice": choice}
-    np.savez(path, **(arrays | {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}))
-    again = FrameCache.load(path)
-    assert again.frame_count == filled().frame_count
-    np.testing.assert_array_equal(again.positions(0, 1), filled().positions(0, 1))
-
-
 def test_an_empty_cache_can_be_saved(tmp_path: Path) -> None:
     FrameCache(1, ["A"], [3]).save(tmp_path / "empty.npz")
     assert FrameCache.load(tmp_path / "empty.npz").frame_count == 0

@@ -195,9 +195,3 @@ def test_what_nobody_waits_for_is_compiled_at_low_priority_and_gives_way(
     monkeypatch.setattr(prepare, "_run", lambda jobs: None)
     prepare.start(jobs)  # someone waits
     assert early.poll() is not None and prepare._early is None
-
-
-def test_what_is_compiled_needs_no_early_start(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepare, "is_compiled", lambda jobs: True)
-    prepare.start_early(prepare.all_jobs())
-    assert prepare._early is None

@@ -8,8 +8,7 @@ from crossings import world_crossings
 from rigid_scene import block
 from scenes import AMBIENT, BEACH_BALL, LIVELY, add_ball, moved_mass
 from softpressure_ext.core import FrameInput, ModelBuilder, Reason, World
-from softpressure_ext.core.reports import reports_of
-from softpressure_ext.core.solvers.notes import Finding, FrameNotes, LeastShare, PairContacts
+from softpressure_ext.core.solvers.notes import Finding
 
 SOLVERS = ["EXPLICIT", "XPBD"]
 VACUUM = {"gravity": (0.0, 0.0, 0.0), "ambient_pressure": 0.0}
@@ -159,10 +158,7 @@ def dented(solver):
     return made(builder, solver, substeps=20)
 
 
-@pytest.mark.parametrize(
-    ("solver", "reason"),
-    [("EXPLICIT", Reason.SELF_CROSSING), ("XPBD", Reason.SELF_CROSSING)],
-)
+@pytest.mark.parametrize(("solver", "reason"), [("EXPLICIT", Reason.SELF_CROSSING), ("XPBD", Reason.SELF_CROSSING)])
 def test_a_skin_that_crosses_itself_is_named(solver, reason):
     world = dented(solver)
     world.advance_frame()
@@ -355,37 +351,3 @@ def test_reports_do_not_depend_on_earlier_ones():
         other.advance_frame()
         other.reports()
     assert one.reports() == other.reports()
-
-
-def test_islands_are_joined_by_whatever_names_two_bodies():
-    """Four boxes: contacts join 0 and 2, a least share 2 and 3; a collider, body 4, joins nothing."""
-    builder = ModelBuilder()
-    for number in range(4):
-        builder.add_rigid(f"box {number}", *block((0.2, 0.2, 0.2), (0.5 * number, 0.0, 1.0)), mass=1.0)
-    builder.add_collider("floor", *shapes.grid(4.0, 2))
-    model = builder.build()
-    first, second = np.array([2, 0, 4]), np.array([0, 2, 0])
-    force, gap = np.array([3.0, 4.0, 5.0]), np.array([0.3, 0.1, 0.2])
-    notes = FrameNotes(
-        7, PairContacts.of(first, second, force, gap), [LeastShare(0.25, (2, 3)), LeastShare(0.5, (0, 4))],
-        [Finding(Reason.FAST, 2, (1, 4)), Finding(Reason.NOT_CONVERGED, 3)],
-    )  # fmt: skip
-    one, other = reports_of(model, notes, np.zeros((0, 3), np.int32), np.array([1.0, 2.0, 4.0, 8.0]))
-    assert one.bodies == (0, 2, 3) and one.energy_change == 13.0 and one.steps == 7
-    assert [(pair.bodies, pair.contacts, pair.force, pair.gap) for pair in one.pairs] == [
-        ((0, 2), 2, 7.0, 0.1), ((0, 4), 1, 5.0, 0.2)
-    ]  # fmt: skip
-    assert one.contacts == 3 and (one.least_share, one.least_pair) == (0.25, (2, 3))
-    assert one.reasons == (Finding(Reason.NOT_CONVERGED, 3),)
-    assert other.bodies == (1,) and other.contacts == 0 and other.least_share == 1.0
-    assert other.texts(model.body_names) == (
-        "box 1 and floor: bodies are so fast that they might pass each other in a step of full length (2 steps).",
-        "All bodies: the sweeps over the contacts ended before the impulses were settled (3 steps).",
-    )
-
-
-def test_every_reason_is_a_sentence_with_a_count():
-    for reason in Reason:
-        one, several = reason.counted(1), reason.counted(2)
-        assert Finding(reason, 1).text(()) == f"All bodies: {reason.sentence} ({one})."
-        assert one.startswith("1 ") and several.startswith("2 ") and several.endswith("s") and one[1:] != several[1:]

@@ -35,11 +35,3 @@ def test_where_the_first_guess_was_too_low_it_says_that_it_takes_longer() -> Non
     assert found[0].seconds < 60.0 and max(each.seconds for each in found) <= found[0].seconds * 4.0 / 3.0
     assert all(each.is_least for second, each in enumerate(found, 1) if 70 < second < 330)
     assert not any(each.is_least for each in found[-60:])
-
-
-def test_other_programs_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_left.os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(time_left.os, "getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
-    assert time_left.slowness() == 1.0
-    monkeypatch.setattr(time_left.os, "getloadavg", lambda: (15.0, 0.0, 0.0), raising=False)
-    assert time_left.slowness() == 8.0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from force_scene import ROUNDING, Scene, check_gradient, close, gather_bend
+from force_scene import ROUNDING, Scene, close, gather_bend
 from numba import njit
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.energy.bend import evaluate_bend
@@ -106,20 +106,6 @@ def test_any_number_of_hinges_fills_fours_and_blocks(count):
         assert not found[1].any()
     else:
         close(found[1], gather_bend(hinges, on_hinge), ROUNDING)
-
-
-def test_forces_are_added_to_the_array(scene):
-    rows, x = Rows(scene.model), scattered(scene, SCATTER[1])
-    before = scene.rng.normal(0.0, 1.0, (rows.count, 4))
-    force = before.copy()
-    add_bending(rows.rows(x).ravel(), force.ravel(), rows.bending)
-    close((force - before)[rows.point, :3], rows.evaluate(x)[1], ROUNDING)
-    np.testing.assert_array_equal(force[:, 3], before[:, 3])
-
-
-@pytest.mark.parametrize("scatter", SCATTER[1:])
-def test_force_is_minus_the_gradient_of_the_energy(scene, scatter):
-    check_gradient(Rows(scene.model).evaluate, scattered(scene, scatter), scene.direction())
 
 
 # --- what it keeps ------------------------------------------------------------------------------------------------

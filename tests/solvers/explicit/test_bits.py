@@ -1,6 +1,6 @@
 """Explicit steps give the same bits: run again, with another number of threads, and continued from a saved state."""
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -76,11 +76,6 @@ def test_one_thread_and_two_give_the_same_bits(expected: list) -> None:
     assert_same(frames_of(pile(threads=2), FRAMES), expected)
 
 
-@pytest.mark.slow
-def test_one_thread_and_two_give_the_same_bits_in_a_fine_mesh() -> None:
-    assert_same(frames_of(pile(2, 4), FRAMES // 2), frames_of(pile(1, 4), FRAMES // 2))
-
-
 def jelly() -> Model:
     """A cube of jelly that falls on a floor: 1 331 vertices, most of them inside."""
     builder = ModelBuilder()
@@ -128,19 +123,6 @@ def test_a_second_thread_does_its_part() -> None:
         if words[2 * team._LINE_WORDS + team._DONE] > 0:
             return
     raise AssertionError
-
-
-class Never:
-    """Threads that never begin."""
-
-    def submit(self, *_: object) -> Future:
-        """Nothing happens."""
-        return Future()
-
-
-def test_a_helper_that_never_comes_changes_no_bit(expected: list, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(team, "_threads", Never)
-    assert_same(frames_of(pile(threads=2), FRAMES), expected)
 
 
 def test_worlds_in_two_threads_have_the_same_bits(expected: list) -> None:

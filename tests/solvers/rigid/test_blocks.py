@@ -120,12 +120,3 @@ def test_directions_between_sweeps_keep_velocities_true_to_the_impulses():
         pushed(rows, slow, row, (rows.impulse[row] - start.impulse[row]) @ rows.axes[row])
     np.testing.assert_allclose(solids.velocity, slow.velocity, rtol=0, atol=1e-11)
     np.testing.assert_allclose(solids.spin, slow.spin, rtol=0, atol=1e-11)
-
-
-def test_lanes_of_a_block_share_no_body_that_moves():
-    count, rows, solids = scene(0)
-    _, between, place = lay_out(count, rows.body, solids.inverse_mass)
-    assert len(np.unique(place)) == count and len(between) < len(PAIRS)
-    for of in between:
-        bodies = of[of < BODIES]
-        assert len(np.unique(bodies)) == len(bodies)

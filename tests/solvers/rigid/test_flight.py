@@ -150,21 +150,6 @@ def test_a_landing_is_the_same_turned_far_away_and_scaled(turn, away, scale):
     )
 
 
-def test_runs_are_equal_bit_for_bit():
-    once, again, threads = falling(), falling(), falling(threads=2)
-    for world in (once, again, threads):
-        run(world, 0.4)
-    half = falling()
-    run(half, 0.2)
-    other = falling()
-    other.load(half.save())
-    run(other, 0.2)
-    for world in (again, threads, other):
-        assert (world.rigid_positions(0) == once.rigid_positions(0)).all()
-        for found, expected in zip(world.rigid_velocity(0), once.rigid_velocity(0), strict=True):
-            assert (found == expected).all()
-
-
 # --- errors --------------------------------------------------------------------------------------------------
 
 

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 import shapes
-from rigid_scenes import GRAVITY, angular_momentum, block, centre, momentum, run, velocity, world_of
+from rigid_scenes import angular_momentum, block, centre, momentum, run, velocity, world_of
 from scipy.spatial.transform import Rotation
 from softpressure_ext.core import FrameInput, ModelBuilder, World
-from softpressure_ext.core.solvers.explicit.solver import ExplicitSolver
 from softpressure_ext.core.solvers.rigid.impulses import Effort, solve, start_impulses
 from softpressure_ext.core.solvers.rigid.rows import Solids, finish, new_rows, set_axes
 from softpressure_ext.core.solvers.rigid.sleep import STILL_TIME, find_islands, settle
-from softpressure_ext.core.solvers.rigid.solver import RigidSolver
 
 SIDE = 0.2
 FIFTY = Effort(50, 50, 0.0)  # sweeps
@@ -22,21 +20,6 @@ def box(place, turn=None):
 
 
 # --- which solver -----------------------------------------------------------------------------------------------
-
-
-def test_simple_bodies_alone_have_impulses():
-    assert isinstance(world_of((box((0.0, 0.0, 0.2)), {}), floor={})._solver, RigidSolver)
-
-
-@pytest.mark.parametrize("other", ["round", "soft"])
-def test_a_round_or_a_soft_body_makes_the_steps_explicit(other):
-    builder = ModelBuilder()
-    builder.add_rigid("box", *box((0.0, 0.0, 0.2)))
-    if other == "round":
-        builder.add_rigid("ball", *shapes.icosphere(2, 0.1, (1.0, 0.0, 0.2)))
-    else:
-        builder.add_membrane("ball", *shapes.icosphere(2, 0.1, (1.0, 0.0, 0.2)))
-    assert isinstance(World(builder.build(), solver="EXPLICIT")._solver, ExplicitSolver)
 
 
 # --- one row ----------------------------------------------------------------------------------------------------
@@ -55,34 +38,6 @@ def loose_row(friction, drop=1.0, slip=0.3):
     rows.gap[0], rows.thickness[0], rows.friction[0] = 0.0, 1.0, friction
     finish(0, rows, solids, 0.0, 0.0, 0.0, 2.0)
     return rows, solids
-
-
-def corner_velocity(rows, solids):
-    return solids.velocity[0] + np.cross(solids.spin[0], rows.arm[0, 0])
-
-
-def test_one_row_stops_its_point_along_the_normal():
-    rows, solids = loose_row(0.0)
-    solve(1, rows, solids, 0.01, False, Effort(1, 1, 0.0))
-    assert corner_velocity(rows, solids)[2] == pytest.approx(0.0, abs=1e-12)
-    # impulse = speed / (1 / m + (r x n) I^-1 (r x n))
-    turned = np.cross(rows.arm[0, 0], [0.0, 0.0, 1.0])
-    assert rows.impulse[0, 0] == pytest.approx(1.0 / (0.5 + turned @ (np.diag([2.0, 3.0, 4.0]) @ turned)))
-
-
-def test_friction_holds_within_its_cone():
-    rows, solids = loose_row(10.0)
-    solve(1, rows, solids, 0.01, False, FIFTY)
-    np.testing.assert_allclose(corner_velocity(rows, solids), 0.0, atol=1e-9)
-
-
-def test_friction_beyond_its_cone_is_against_the_slip():
-    rows, solids = loose_row(0.2, drop=1.0, slip=3.0)
-    solve(1, rows, solids, 0.01, False, FIFTY)
-    along = rows.axes[0, 1:].T @ rows.impulse[0, 1:]  # on the ground
-    assert np.linalg.norm(along) == pytest.approx(0.2 * rows.impulse[0, 0], rel=1e-9)
-    slip = corner_velocity(rows, solids)
-    np.testing.assert_allclose(along / np.linalg.norm(along), slip / np.linalg.norm(slip), atol=1e-6)
 
 
 def test_impulses_that_are_right_already_change_nothing():
@@ -213,28 +168,7 @@ def test_runs_threads_and_saved_states_give_the_same_bits():
     assert (first._state.rigid.angular_momentum == other._state.rigid.angular_momentum).all()
 
 
-def test_a_pile_stays_above_the_floor_and_apart():
-    world = pile()
-    deepest = 0.0
-    for _ in range(180):
-        run(world, 1.0 / 60.0)
-        assert min(world.rigid_positions(k)[:, 2].min() for k in range(6)) > 0.0
-        contacts = world._solver._contacts
-        deepest = min(deepest, contacts.rows.gap[: contacts.count].min(initial=0.0))
-    # gaps count from half the thickness of both: nothing crosses
-    assert deepest > -THICKNESS
-
-
 # --- sleep ------------------------------------------------------------------------------------------------------
-
-
-def test_islands_are_connected_by_contacts():
-    island = np.zeros(6, np.int32)
-    find_islands(np.array([(0, 3), (1, 2), (3, 5), (4, 5)], np.int32), np.array([1, 2, 4, 0], np.int32), island)
-    roots = [island[island[b]] for b in range(6)]
-    assert roots[0] == roots[3] == roots[5]
-    assert roots[1] == roots[2] != roots[0]
-    assert roots[4] == 4
 
 
 @pytest.mark.parametrize("cause", [None, "moved", "shaken", "unsupported"])
@@ -250,17 +184,6 @@ def test_an_island_sleeps_only_as_a_whole(cause):
     settle(island, poses, np.ones(2), supported, shaken, 0.01, still_pose, still_time, awake)
     assert (awake == (cause is not None)).all()
     assert (still_time == (STILL_TIME + 0.01 if cause is None else 0.0)).all()
-
-
-def test_energy_of_free_fall_and_landing():
-    """Falling from 0.5 m a box without bounciness loses m g h and no more, and gains nothing on the way."""
-    world = world_of((box((0.0, 0.0, 0.6)), {"mass": 2.0}), floor={}, frame_rate=240.0, substeps=1)
-    start = 2.0 * GRAVITY * centre(world)[2]
-    for _ in range(240):
-        world.advance_frame()
-        energy = 2.0 * GRAVITY * centre(world)[2] + velocity(world) @ velocity(world)
-        assert energy < start * (1.0 + 1e-12)
-    assert energy == pytest.approx(2.0 * GRAVITY * centre(world)[2], abs=1e-6)
 
 
 def test_a_run_continued_while_something_sleeps_has_the_same_bits():

@@ -8,7 +8,6 @@ from scipy.spatial.transform import Rotation
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.solvers.counts import Counts
 from softpressure_ext.core.solvers.rigid.colliders import ColliderContacts
-from softpressure_ext.core.solvers.rigid.sleep import fastest_near
 from softpressure_ext.core.state import State
 
 THICKNESS = 1e-3  # of a box by default; the floor has none
@@ -110,8 +109,3 @@ def test_a_body_that_goes_around_the_rim_is_not_pushed_back():
         assert not contacts.follow(x)
         contacts.look(x, np.zeros(1), np.zeros(1, bool), 0.0)
     assert len(contacts.wrong_side()) == 0
-
-
-def test_bodies_of_an_island_may_be_as_fast_as_its_fastest():
-    parent = np.array([0, 1, 0, 2, 1], np.int32)  # 0, 2 and 3; 1 and 4
-    np.testing.assert_array_equal(fastest_near(parent, np.array([1.0, 0.0, 2.0, 5.0, 3.0])), [5.0, 3.0, 5.0, 5.0, 3.0])

@@ -309,9 +309,9 @@ def dropped(turn, away):
 
 
 def test_a_scene_a_kilometre_away_does_the_same():
-    session, there = dropped(np.eye(3), np.zeros(3)), dropped(np.eye(3), np.array([1000.0, -500.0, 250.0]))
+    here, there = dropped(np.eye(3), np.zeros(3)), dropped(np.eye(3), np.array([1000.0, -500.0, 250.0]))
     # coordinates there have 1e-13 m; 5e-12 measured
-    np.testing.assert_allclose(there, session, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(there, here, rtol=0.0, atol=1e-9)
 
 
 def test_a_turned_scene_does_nearly_the_same():

@@ -62,26 +62,6 @@ def test_each_block_has_a_task_and_the_borders_have_the_last(model, kind):
             assert not inside.any()
 
 
-def test_a_task_goes_colour_by_colour(model):
-    points = constraints(model, "edges")
-    order = scheduled(model, points)
-    colour = colours.colours_of(points, model.vertex_count)
-    assert np.array_equal(order.colour, colour[order.order])
-    for first, last in zip(order.task_start[:-1], order.task_start[1:], strict=True):
-        assert (np.diff(order.colour[first:last]) >= 0).all()
-
-
-def test_the_order_is_the_same_every_time(model):
-    points = constraints(model, "edges")
-    for first, second in zip(scheduled(model, points), scheduled(model, points), strict=True):
-        assert np.array_equal(first, second)
-
-
-def test_no_constraints_have_an_order_too(model):
-    order = scheduled(model, np.zeros((0, 4), np.int32))
-    assert len(order.order) == 0 and (order.task_start == 0).all()
-
-
 @pytest.mark.parametrize("kind", ["edges", "hinges"])
 def test_fours_are_the_tasks_in_order_and_share_no_vertex(model, kind):
     points = constraints(model, kind)
@@ -95,8 +75,3 @@ def test_fours_are_the_tasks_in_order_and_share_no_vertex(model, kind):
     for four in entry:
         vertices = points[np.unique(four)].ravel()
         assert len(vertices) > 0 and len(np.unique(vertices)) == len(vertices)
-
-
-def test_no_constraints_make_no_fours(model):
-    entry, task_start = colours.fours(scheduled(model, np.zeros((0, 4), np.int32)))
-    assert len(entry) == 0 and (task_start == 0).all()

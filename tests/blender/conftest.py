@@ -1,0 +1,3 @@
+from bpy_scene import empty_file, falling
+
+__all__ = ["empty_file", "falling"]
