@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-<<<<<<< HEAD
-from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, rest, shown, this_session  # noqa: F401
+from bpy_scene import FallingWorld, add_mesh, frame, play, rest, shown, this_session
 from contact_reference import inside
 from scipy.spatial import cKDTree
-=======
-from bpy_scene import FallingWorld, add_mesh, frame, play, rest, shown, this_session
->>>>>>> b6b4cfdf
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.simulation import capture
 from softpressure_ext.softpressure.state import sessions
