@@ -22,6 +22,7 @@ from ...core.array_types import BoolArray
 from ...core.bodies.assembly import AUTOMATIC_THICKNESS
 from ...core.parameters.methods import FORCE_BASED
 from ...core.simulation_mesh.parts import have_parts_to_unite
+from ...core.topology import triangle_areas
 from . import flat_shape, kept_meshes, mesh_io, units
 from .mesh_io import FloatArray, IntArray
 from .seen_shape import Shape
@@ -29,6 +30,9 @@ from .simulation_mesh_choice import may_be_even, vertex_count
 
 #: An even mesh is used where steps times vertices of the drawn one are more than this many times its own, or steps.
 _DEARER, _MORE_STEPS = 1.2, 1.5
+#: It is used as well where triangles are thinner than this: 1 is equilateral; half a square 0.87, a side of Blender's
+#: cylinder of 2 m 0.17. Long thin ones fold at once.
+_THINNEST = 0.5
 #: The shortest edge of an even mesh, in its mean length.
 _SHORTEST = 0.6
 #: Most automatic thickness as a share of the size: a cube of 2 m and eight vertices lies 2.5 mm over the floor.
@@ -212,13 +216,14 @@ def _is_closed(positions: FloatArray, triangles: IntArray) -> bool:
 
 
 def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: IntArray, count: int) -> bool:
-    """Whether a drawn mesh can be simulated and costs no more than an even one of so many vertices.
+    """Whether a drawn mesh can be simulated, as well as an even one of so many vertices, and costs no more.
 
     Steps are as many as the shortest edges ask for. The methods of papers simulate what is drawn, as they do.
     """
     if scene.softpressure.solver not in FORCE_BASED and len(triangles):
         sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
-        length = np.sqrt(2.0 * _vertex_areas(positions, triangles).sum() / (np.sqrt(3.0) * count))
+        areas = triangle_areas(positions, triangles)
+        length = np.sqrt(2.0 * areas.sum() / (np.sqrt(3.0) * count))
         steps = _SHORTEST * length / max(float(sides.min()), 1e-300)  # over those of the even mesh
         if steps > _MORE_STEPS or steps * len(positions) > _DEARER * count:
             return False

@@ -9,6 +9,7 @@ from bpy_scene import add_ball, add_mesh, as_drawn, frame, height, play, select,
 from softpressure_ext.panels.bodies import SOFTPRESSURE_UL_bodies
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io
+from softpressure_ext.softpressure.scene_io.point_attributes import FORCE
 
 
 def copy() -> Any:
@@ -112,20 +113,27 @@ def test_the_list_says_how_each_is_doing(falling: Any) -> None:
 
 @pytest.mark.usefixtures("falling")
 def test_linked_copies_of_a_scene_show_each_its_own_simulation() -> None:
-    ball, first = add_ball(), bpy.context.scene
+    """Shapes, places, origins that follow, and point attributes: all that a frame shows."""
+    ball, first = add_ball(origin_follows=True), bpy.context.scene
     crate = add_ball("Crate", location=(3, 0, 5), kind="RIGID")
+
+    def seen() -> tuple[float, ...]:
+        return height(ball), height(crate), ball.matrix_world.translation.z
+
+    first.softpressure.point_attributes = True
     bpy.ops.softpressure.simulate()
     frame(6)
-    own = height(ball), height(crate)
+    own = seen()
     bpy.ops.scene.new(type="LINK_COPY")
     second = bpy.context.window.scene
     assert second != first and set(second.objects) == set(first.objects)
-    second.gravity[2] = -1.0
+    second.gravity[2], second.softpressure.point_attributes = -1.0, False
     bpy.ops.softpressure.simulate()
     frame(6)
-    others = height(ball), height(crate)
-    assert others[0] > own[0] + 0.1 and others[1] > own[1] + 0.1
+    others = seen()
+    assert all(other > mine + 0.1 for other, mine in zip(others, own, strict=True))
     for scene, expected in ((first, own), (second, others), (first, own)):
         bpy.context.window.scene = scene
         bpy.context.view_layer.update()
-        assert (height(ball), height(crate)) == pytest.approx(expected, abs=1e-6)
+        assert seen() == pytest.approx(expected, abs=1e-6)
+        assert (FORCE in ball.data.attributes) == (scene == first)

@@ -337,6 +337,14 @@ def test_a_format_without_its_add_on_is_greyed_with_the_cure(tmp_path: Path) -> 
     assert greyed() == set()
 
 
+def test_a_format_that_this_blender_was_built_without_is_greyed_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    add_ball()
+    bpy.ops.softpressure.simulate()
+    monkeypatch.setitem(exporting._EXPORTERS, "USD", ("wm", "no_such_export"))
+    assert greyed() == {"USD"}
+    assert "USD: this Blender was built without USD. Use one from blender.org" in " ".join(drawn(panels.Export, 20_000))
+
+
 @pytest.mark.usefixtures("falling")
 def test_formats_that_the_state_forbids_are_greyed_and_the_cure_is_right(tmp_path: Path) -> None:
     every = {"ALEMBIC", "USD", "GLTF", "FBX", "PC2", "MDD", "CSV"}

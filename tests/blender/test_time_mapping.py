@@ -39,9 +39,24 @@ def test_stretched_time_is_the_time_of_the_simulation() -> None:
     for curve in actions.curves(keyed):
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
+    select(keyed)
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    bpy.ops.object.effector_add(type="FORCE")
+    field = bpy.context.object.field
+    for number, strength in ((0, 0.0), (100, 100.0)):
+        field.strength = strength
+        bpy.context.object.keyframe_insert("field.strength", frame=number)
+    for curve in actions.curves(bpy.context.object):
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
     stretch(100, 200)
     simulate()
-    assert FallingWorld.made[-1].frame_rate == 48.0
+    world = FallingWorld.made[-1]
+    assert world.frame_rate == 48.0
+    first, last = (world.given[number].collider_positions[0][:, 2].mean() for number in (0, 8))
+    assert last - first == pytest.approx(4.0)  # what the solver is given of frames 2 and 10
+    pushes = [abs(world.given[number].fields[0].strength) for number in (0, 8)]
+    assert pushes[1] - pushes[0] == pytest.approx(4.0)
     frame(1)
     start, keyed_start = shown(ball)[:, 2].mean(), keyed.matrix_world[2][3]
     frame(9)

@@ -1,10 +1,11 @@
 """Keyed pressures below 0, keyed tear strains and sharp colliders, in Blender."""
 
 import bpy
+import drawn_meshes
 import numpy as np
 import pytest
 from bpy_scene import add_ball, frame, play, shown, this_session
-from softpressure_ext.softpressure.scene_io import vacuum
+from softpressure_ext.softpressure.scene_io import mesh_io, vacuum
 
 
 def key(obj, name, values):
@@ -64,6 +65,7 @@ def test_a_vacuum_packs_a_bag_round_a_cube():
     assert np.median(moves) < 2e-3
     assert np.quantile(moves, 0.9) < 5e-3
     assert this_session().world.diagnostics().bodies[0].volume_ratio < 0.3
+    assert drawn_meshes.crossing_count(now, mesh_io.read_triangles(bag.data, np.eye(4))) == 0
 
 
 def test_the_panel_says_why_a_pressure_below_zero_is_not_held():
@@ -93,16 +95,17 @@ def test_a_keyed_tear_strain_pops_a_ball_at_a_frame():
     assert this_session().world.torn_triangles(0).any()
 
 
-def test_a_sharp_collider_pops_a_ball():
+@pytest.mark.parametrize("is_sharp", [True, False])
+def test_a_sharp_collider_pops_a_ball(is_sharp):
     scene = bpy.context.scene
     scene.use_gravity = False
     add_ball(simulation_mesh="DRAWN", location=(0, 0, 0))
     bpy.ops.mesh.primitive_cone_add(radius1=0.1, depth=0.6, location=(0, 0, 0.85), rotation=(np.pi, 0, 0))
     needle = bpy.context.object
     assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    needle.softpressure.sharp = True
+    needle.softpressure.sharp = is_sharp
     needle.keyframe_insert("location", frame=1)
     needle.location.z = 0.65
     needle.keyframe_insert("location", frame=8)
     play(1, 9)
-    assert this_session().world.torn_triangles(0).any()
+    assert this_session().world.torn_triangles(0).any() == is_sharp
