@@ -227,4 +227,7 @@ def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: 
         steps = _SHORTEST * length / max(float(sides.min()), 1e-300)  # over those of the even mesh
         if steps > _MORE_STEPS or steps * len(positions) > _DEARER * count:
             return False
+        even_share = 4.0 * np.sqrt(3.0) * areas / (sides * sides).sum(axis=1)
+        if float((even_share * areas).sum()) < _THINNEST * float(areas.sum()):
+            return False
     return _is_closed(positions, triangles) and not have_parts_to_unite(positions, triangles.astype(np.int64))

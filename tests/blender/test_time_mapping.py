@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, frame, shown, state_text
+from bpy_scene import FallingWorld, add_ball, frame, select, shown, state_text
 from softpressure_ext.softpressure.scene_io import actions
 
 pytestmark = pytest.mark.usefixtures("falling")
