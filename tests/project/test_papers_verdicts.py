@@ -236,8 +236,9 @@ def page_substep(x, v, mass, edges, lengths, edge_alpha, cells, volumes, cell_al
 @pytest.mark.parametrize(
     ("cell", "rigid", "is_shuffled", "least", "most"),
     [
-        (0.2, True, True, 5, 8), (0.2, True, False, 0, 2), (0.12, True, True, 0, 2), (0.2, False, True, 6, 8),
-        (0.12, False, True, 8, 8),
+        (0.2, True, True, 5, 8), (0.2, True, False, 0, 2), (0.2, False, True, 6, 8),
+        pytest.param(0.12, True, True, 0, 2, marks=pytest.mark.slow),
+        pytest.param(0.12, False, True, 8, 8, marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_infinite_stiffness_never_diverges_but_not_every_ball_recovers(cell, rigid, is_shuffled, least, most):
