@@ -164,19 +164,6 @@ def test_undoing_a_bake_brings_the_live_body_back() -> None:
     np.testing.assert_allclose(shown(ball), this_session().cache.positions(0, 3), atol=1e-6)
 
 
-def test_handlers_leave_a_baked_mesh_alone() -> None:
-    ball = add_ball()
-    simulate()
-    bake()
-    written = []
-    session = this_session()
-    play(1, 10)
-    written += list(session.shown)
-    assert written == []
-    assert session.cache.last_frame == 10
-    assert not ball.softpressure.hidden_modifiers
-
-
 def test_a_moving_body_is_baked_in_its_own_moving_space() -> None:
     ball = add_ball()
     for number, location in ((1, (0, 0, 5)), (10, (6, 0, 5))):

@@ -141,20 +141,6 @@ def test_editing_a_parameter_marks_the_cache_out_of_date_and_stops_it() -> None:
     assert not this_session().is_out_of_date(scene)
 
 
-def test_editing_the_mesh_marks_the_cache_out_of_date() -> None:
-    ball = add_ball()
-    play(1, 3)
-    scene = bpy.context.scene
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_all(action="SELECT")
-    bpy.ops.transform.resize(value=(1.2, 1.2, 1.2))
-    bpy.ops.object.mode_set(mode="OBJECT")
-    assert this_session().is_out_of_date(scene)
-    frame(1)
-    assert not this_session().is_out_of_date(scene)
-    assert np.ptp(shown(ball)[:, 2]) == pytest.approx(1.2, abs=1e-5)
-
-
 def test_subdividing_the_mesh_shows_the_mesh_until_it_is_simulated_again() -> None:
     ball = add_ball()
     play(1, 3)
@@ -171,17 +157,6 @@ def test_subdividing_the_mesh_shows_the_mesh_until_it_is_simulated_again() -> No
 
 def height_of_rest(obj: object) -> float:
     return float(rest(obj)[:, 2].mean())
-
-
-def test_moving_an_object_marks_the_cache_out_of_date_playing_does_not() -> None:
-    ball = add_ball()
-    play(1, 4)
-    scene = bpy.context.scene
-    bpy.context.view_layer.update()
-    assert not this_session().is_out_of_date(scene)
-    ball.location.x += 1.0
-    bpy.context.view_layer.update()
-    assert this_session().is_out_of_date(scene)
 
 
 def test_changes_of_scene_settings_mark_the_cache_out_of_date() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_panels import body_rows, drawn
+from bpy_panels import body_rows
 from bpy_scene import (
     FallingWorld,
     add_ball,
@@ -22,7 +22,6 @@ from bpy_scene import (
     told,
 )
 from softpressure_ext.core import DivergenceError
-from softpressure_ext.panels import controls as controls_panel
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -223,14 +222,6 @@ def test_reset_repairs_a_deleted_live_key() -> None:
     ball.shape_key_clear()
     assert bpy.ops.softpressure.reset() == {"FINISHED"}
     assert [key.name for key in ball.data.shape_keys.key_blocks] == ["Basis", "SP Live"]
-
-
-def test_after_remove_nothing_is_out_of_date() -> None:
-    add_ball()
-    play(1, 3)
-    bpy.ops.softpressure.remove_body()
-    assert told() == ""
-    assert "No bodies" in drawn(controls_panel.SOFTPRESSURE_PT_controls)
 
 
 def test_a_duplicate_of_a_baked_body_is_not_out_of_date() -> None:

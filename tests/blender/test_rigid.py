@@ -194,34 +194,6 @@ def test_soft_and_rigid_bodies_share_a_scene() -> None:
     assert status.measurement_text(bpy.context.scene, ball) == "Volume 98.2 %, 2310 Pa"
 
 
-def test_undo_keeps_the_shown_frame() -> None:
-    bpy.context.preferences.edit.use_global_undo = True
-    add_box()
-    play(1, 4)
-    seen = matrix(bpy.data.objects["Box"])
-    bpy.ops.ed.undo_push(message="before")
-    bpy.data.objects["Box"].softpressure.mass = 3.0
-    bpy.ops.ed.undo_push(message="mass")
-    bpy.ops.ed.undo()
-    box = bpy.data.objects["Box"]
-    np.testing.assert_allclose(matrix(box), seen, atol=ROUNDING)
-    frame(2)
-    np.testing.assert_allclose(matrix(box), this_session().cache.transform(0, 2), atol=ROUNDING)
-    assert not this_session().is_out_of_date(bpy.context.scene)
-
-
-def test_a_duplicate_is_where_its_own_transform_has_it() -> None:
-    box = add_box()
-    play(1, 4)
-    select(box)
-    bpy.ops.object.duplicate()
-    copy = bpy.context.object
-    frame(4)
-    assert matrix(copy)[2, 3] == 5.0
-    play(1, 3)
-    assert this_session().cache.body_names == ("Box", "Box.001")
-
-
 @pytest.mark.smoke
 def test_a_saved_file_keeps_rest_and_cache_and_goes_on(tmp_path: Path) -> None:
     box = animate(add_box())

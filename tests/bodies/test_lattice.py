@@ -101,6 +101,13 @@ def test_a_ring_keeps_its_hole():
     assert used - edges + len(lattice.triangles) == 0  # Euler's number of a torus
 
 
+def test_cells_that_meet_in_an_edge_get_a_third():
+    kept = np.zeros((3, 3, 3), bool)
+    kept[0, 0, 1] = kept[1, 1, 1] = True
+    cells.join_at_edges(kept)
+    assert kept.sum() == 3 and (kept[1, 0, 1] or kept[0, 1, 1])
+
+
 def test_small_pieces_are_dropped_and_large_ones_stay():
     kept = np.zeros((12, 4, 4), bool)
     kept[:4], kept[6:9, :2, :2], kept[11, 3, 3] = True, True, True  # 64, 12 and 1 cells

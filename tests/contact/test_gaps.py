@@ -130,7 +130,7 @@ def shallow_bowl():
     ("mesh", "height"), [(shallow_bowl(), 0.1), (shapes.icosphere(1, 0.7), 0.75), (shapes.box(1.2, 1), 0.65)]
 )
 def test_gap_is_single_and_continuous_along_a_path_over_borders(mesh, height):
-    t = np.linspace(0, 1, 4001)
+    t = np.linspace(0, 1, 1001)
     path = np.column_stack([-0.8 + 1.6 * t, 0.31 - 0.55 * t + 0.1 * np.sin(9 * t), np.full_like(t, height)])
     thickness = 0.25
     gaps = owned_gaps(path, mesh, thickness)

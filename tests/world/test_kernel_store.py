@@ -97,17 +97,6 @@ def test_every_import_within_the_core_is_seen() -> None:
                     assert {f.relative_to(CORE).as_posix() for f in found if f.is_file()} <= seen, file
 
 
-def test_the_fields_of_a_tuple_are_part_of_its_type() -> None:
-    from collections import namedtuple
-
-    from numba import typeof
-
-    def described(*names: str) -> str:
-        return kernel_store._described(typeof(namedtuple("Pair", names)(1.0, 2.0)))
-
-    assert described("a", "b") != described("b", "a")
-
-
 def one_and_two() -> Pair:
     return Pair(1, 2)
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.rounding
 #: A median may be this many times what was measured.
 MARGIN = 1.3
 #: Runs of each scene.
-RUNS = 5
+RUNS = 3
 
 
 def hold():

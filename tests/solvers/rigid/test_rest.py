@@ -1,5 +1,7 @@
 """Rigid bodies on floors, slopes, platforms and each other: closed forms of bouncing, sliding, rolling, resting."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import rigid_reference
@@ -10,6 +12,7 @@ from softpressure_ext.core import FrameInput, ModelBuilder, World
 from validation import validated
 
 
+@cache
 def bounced(bounciness, rate):
     """A box after its fall from 0.5 m, flat: largest speed upwards over the impact's, rotation matrix, lowest point."""
     world = world_of(
