@@ -93,8 +93,9 @@ def test_a_rough_tall_box_falls_over_where_its_weight_leaves_its_foot(share, fal
 
 
 def test_a_fine_sphere_rolls_down_a_slope():
-    """5/7 g sin a. A sphere of facets loses speed at each edge (bounciness 0), in proportion to the angle there: half as
-    much on facets half as large, so that twice the finer one less the coarser one is that of a round sphere.
+    """5/7 g sin a. A sphere of facets loses speed at each edge (bounciness 0), in proportion to the angle there.
+
+    That is half as much on facets half as large: twice the finer one less the coarser one is that of a round sphere.
     """
     gained = []
     for subdivisions in (4, 5):
