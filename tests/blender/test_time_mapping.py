@@ -5,7 +5,15 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, frame, shown, state_text
+from bpy_scene import (
+    FallingWorld,
+    add_ball,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    frame,
+    shown,
+    state_text,
+)
 from softpressure_ext.softpressure.scene_io import actions
 
 pytestmark = pytest.mark.usefixtures("falling")

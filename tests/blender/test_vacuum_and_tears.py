@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, play, shown, this_session
+from bpy_scene import add_ball, empty_file, frame, play, shown, this_session  # noqa: F401
 from softpressure_ext.softpressure.scene_io import vacuum
 
 
