@@ -13,6 +13,9 @@ from ..array_types import FloatArray
 from ..model import Model
 from .supply import RISE_TIME as RISE_TIME
 
+#: Rate at which the relative motion of a body that its loads hold fully dies away, besides its own damping [1/s]: skins
+#: that wrinkle on their way have several equilibria, and snap from one to the next, as a cylinder's caps do.
+SETTLING = 100.0
 #: Least load of a body over the forces of its gas; less moves nothing that could be seen.
 LEAST_SHARE = 1e-3
 
@@ -28,6 +31,16 @@ def loads_at_start(model: Model) -> dict[int, FloatArray]:
         if float(np.sqrt((load**2).sum(axis=1)).sum()) > LEAST_SHARE * filling.push:
             loads[body] = load
     return loads
+
+
+def settling_rates(model: Model, loads: dict[int, FloatArray]) -> FloatArray:
+    """Additional damping of each membrane while its loads fade [1/s], as far as they hold it, (membrane_count,)."""
+    rates = np.zeros(model.membrane_count)
+    for body, load in loads.items():
+        filling = model.fillings[body]
+        assert filling is not None
+        rates[body] = SETTLING * min(1.0, float(np.sqrt((load**2).sum(axis=1)).sum()) / filling.push)
+    return rates
 
 
 def best_turn(before: FloatArray, after: FloatArray, mass: FloatArray) -> FloatArray:

@@ -53,6 +53,7 @@ class Dissipation(NamedTuple):
     untouched: FloatArray  # of those that no contact has pushed; changes
     pinned: BoolArray
     damping: FloatArray  # of each membrane [1/s]
+    settling: FloatArray  # besides, of one that nothing touches; changes
     body_mass: FloatArray  # [kg]
     linear_damping: FloatArray  # of the rigid bodies [1/s]
     angular_damping: FloatArray
@@ -84,6 +85,7 @@ def losses_of(model: Model, mass: FloatArray, pinned: BoolArray) -> Dissipation:
         untouched=mass.copy(),
         pinned=pinned,
         damping=model.damping,
+        settling=np.zeros(model.membrane_count),
         body_mass=model.body_mass.copy(),
         linear_damping=model.rigid.linear_damping.copy(),
         angular_damping=model.rigid.angular_damping.copy(),
@@ -151,6 +153,8 @@ def damp(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
     strength2 = gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2
     for body in range(membranes):
         rate = losses.damping[body]
+        if losses.push[body, 0] == 0.0 and losses.push[body, 1] == 0.0 and losses.push[body, 2] == 0.0:
+            rate += losses.settling[body]
         if strength2 > 0.0 and is_calm(body, losses, gravity, strength2, time):
             rate += CALM_RATE
         if rate > 0.0:

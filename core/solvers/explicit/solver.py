@@ -305,6 +305,7 @@ class ExplicitSolver:
         state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         self._soft.set_pace(scene.skins, self._limit.hinge_rows, h, damping)
         begin_run(scene.start_loads, self._rows[0], scene.skins.load, (before.frame + share) * motion.frame_time, h)
+        scene.losses.settling[:] = scene.start_loads.settling if scene.start_loads.every[0] else 0.0
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
         if ticks is None:

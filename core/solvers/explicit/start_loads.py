@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray, IntArray
-from ...inflation.start_loads import RISE_TIME, best_turn, loads_at_start
+from ...inflation.start_loads import RISE_TIME, best_turn, loads_at_start, settling_rates
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import Model
 from ...simd import lane, load4, spread, store4, sum_spread, triple
@@ -36,6 +36,7 @@ class StartLoads(NamedTuple):
     is_free: BoolArray  # of each body: whether nothing is pinned
     turn: FloatArray  # rotation of each body since it was drawn, its columns, shape (body_count, 3, 3); changes
     begin: FloatArray  # when the run begins, since the start [s], shape (1,); changes
+    settling: FloatArray  # additional damping of each membrane while there are loads [1/s], shape (membrane_count,)
     every: IntArray  # steps after which loads are set anew, 0 if there are none, shape (1,); changes
 
 
@@ -57,6 +58,7 @@ def start_loads_of(model: Model, numbering: Numbering, masses: FloatArray, *, no
         is_free=np.array([not model.pinned[a:b].any() for a, b in zip(first, last, strict=True)], bool),
         turn=np.zeros((len(loads), 3, 3)),
         begin=np.zeros(1),
+        settling=settling_rates(model, loads),
         every=np.zeros(1, np.int64),
         **{name: rows.ravel() for name, rows in flat.items()},
     )
