@@ -28,10 +28,13 @@ def write(mesh: Mesh, cache: FrameCache, number: int, time: float) -> None:
 
 
 def write_torn(mesh: Mesh, cache: FrameCache, number: int) -> None:
-    """Write the frame at which each face of a body of a cache tears; nothing where none does."""
+    """Write the frame at which each face of a body of a cache tears; take the attribute away where none does."""
     frames = cache.torn.get(number)
+    if frames is None:
+        remove(mesh, TORN)
+        return
     mesh.calc_loop_triangles()
-    if frames is None or len(frames) != len(mesh.loop_triangles):  # of a mesh that has changed
+    if len(frames) != len(mesh.loop_triangles):  # of a mesh that has changed
         return
     face = np.empty(len(frames), np.int32)
     mesh.loop_triangles.foreach_get("polygon_index", face)

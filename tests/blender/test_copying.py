@@ -4,12 +4,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import bpy
+import numpy as np
 import pytest
 from bpy_scene import add_ball, add_mesh, as_drawn, frame, height, play, select, this_session
 from softpressure_ext.panels.bodies import SOFTPRESSURE_UL_bodies
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io
-from softpressure_ext.softpressure.scene_io.point_attributes import FORCE
+from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, TORN
 
 
 def copy() -> Any:
@@ -113,7 +114,7 @@ def test_the_list_says_how_each_is_doing(falling: Any) -> None:
 
 @pytest.mark.usefixtures("falling")
 def test_linked_copies_of_a_scene_show_each_its_own_simulation() -> None:
-    """Shapes, places, origins that follow, and point attributes: all that a frame shows."""
+    """Shapes, places, origins that follow, point attributes and torn faces: all that a frame shows."""
     ball, first = add_ball(origin_follows=True), bpy.context.scene
     crate = add_ball("Crate", location=(3, 0, 5), kind="RIGID")
 
@@ -122,6 +123,8 @@ def test_linked_copies_of_a_scene_show_each_its_own_simulation() -> None:
 
     first.softpressure.point_attributes = True
     bpy.ops.softpressure.simulate()
+    ball.data.calc_loop_triangles()
+    this_session().cache.torn[0] = np.full(len(ball.data.loop_triangles), 3, np.int32)
     frame(6)
     own = seen()
     bpy.ops.scene.new(type="LINK_COPY")
@@ -136,4 +139,4 @@ def test_linked_copies_of_a_scene_show_each_its_own_simulation() -> None:
         bpy.context.window.scene = scene
         bpy.context.view_layer.update()
         assert seen() == pytest.approx(expected, abs=1e-6)
-        assert (FORCE in ball.data.attributes) == (scene == first)
+        assert (FORCE in ball.data.attributes) == (TORN in ball.data.attributes) == (scene == first)
