@@ -9,13 +9,15 @@ PANELS = [cls for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel) and 
 
 
 def test_the_manual_is_current() -> None:
-    assert manual.PAGE.read_text(encoding="utf-8") == manual.page(), "run `nox -s samples`"
+    page = manual.page()
+    assert manual.PAGE.read_text(encoding="utf-8") == page, "run `nox -s samples`"
+    assert manual.OPENED.read_text(encoding="utf-8") == manual.html_of(page), "run `nox -s samples`"
 
 
 def test_every_setting_is_in_the_manual_once_and_says_what_it_does() -> None:
     for owner in (bpy.types.Object, bpy.types.Scene):
         group = owner.bl_rna.properties["softpressure"].fixed_type
-        told = [name for _, _, _, where, names in manual.SECTIONS if where is owner for name in names.split()]
+        told = [name for _, _, where, names in manual.SECTIONS if where is owner for name in names.split()]
         assert len(told) == len(set(told))
         own = {prop.identifier for prop in group.properties if not prop.is_hidden} - {"rna_type", "name", "kind"}
         assert set(told) == own
@@ -26,14 +28,14 @@ def test_every_setting_is_in_the_manual_once_and_says_what_it_does() -> None:
 def test_f1_on_each_setting_opens_its_line() -> None:
     from softpressure_ext.panels.manual import manual_map
 
-    page, (address, found) = manual.page(), manual_map()
-    assert address == manual.PAGE.as_uri()
+    page, (address, found) = manual.OPENED.read_text(encoding="utf-8"), manual_map()
+    assert address == manual.OPENED.as_uri()
     by_name = dict(found)
-    for _, _, _, where, names in manual.SECTIONS:
+    for _, _, where, names in manual.SECTIONS:
         group = manual.OWNERS[where]
         for name in names.split():
             end = by_name[f"bpy.types.softpressure_pg_{group}.{name}"]
-            assert page.count(f"<tr id='{end.removeprefix('#')}'>") == 1, name
+            assert page.count(f'<a id="{end.removeprefix("#")}"></a>') == 1, name
 
 
 def test_panels_are_in_both_places() -> None:
