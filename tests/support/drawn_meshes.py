@@ -3,7 +3,6 @@
 import numpy as np
 import shapes
 from crossings import crossing_pairs
-from scipy.spatial import cKDTree
 from softpressure_ext.core.topology import signed_volume, triangle_areas, unique_edges
 
 GOLDEN = (1 + 5**0.5) / 2
@@ -71,15 +70,13 @@ def euler(triangles):
 
 
 def part_count(triangles):
-    """Number of connected parts."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]]])
-    _, sides = np.unique(sides, return_inverse=True)
-    sides = sides.reshape(-1, 2)
-    graph = coo_matrix((np.ones(len(sides)), (sides[:, 0], sides[:, 1])), shape=(sides.max() + 1,) * 2)
-    return connected_components(graph)[0]
+    """Number of connected parts: the lowest vertex of each triangle spreads to its corners until nothing changes."""
+    lowest = np.arange(int(triangles.max()) + 1)
+    while True:
+        before = lowest.copy()
+        np.minimum.at(lowest, triangles, lowest[triangles].min(axis=1, keepdims=True))
+        if (lowest == before).all():
+            return len(np.unique(lowest[triangles]))
 
 
 def edge_lengths(x, triangles):
@@ -105,6 +102,8 @@ def points_on(x, triangles, count):
 
 def distances(points, x, triangles):
     """Distance of points from a surface, by dense samples of it that are then refined on the triangles near them."""
+    from scipy.spatial import cKDTree
+
     middles = x[triangles].mean(axis=1)
     reach = np.linalg.norm(x[triangles] - middles[:, None], axis=2).max()
     near, _ = cKDTree(middles).query(points)
