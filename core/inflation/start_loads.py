@@ -34,12 +34,13 @@ def loads_at_start(model: Model) -> dict[int, FloatArray]:
 
 
 def settling_rates(model: Model, loads: dict[int, FloatArray]) -> FloatArray:
-    """Additional damping of each membrane while its loads fade [1/s], as far as they hold it, (membrane_count,)."""
+    """Additional damping of each membrane while its loads fade [1/s], as far as they hold it against its gas."""
     rates = np.zeros(model.membrane_count)
     for body, load in loads.items():
         filling = model.fillings[body]
         assert filling is not None
-        rates[body] = SETTLING * min(1.0, float(np.sqrt((load**2).sum(axis=1)).sum()) / filling.push)
+        if filling.push > 0.0:
+            rates[body] = SETTLING * min(1.0, float(np.sqrt((load**2).sum(axis=1)).sum()) / filling.push)
     return rates
 
 

@@ -30,9 +30,9 @@ from .simulation_mesh_choice import may_be_even, vertex_count
 
 #: An even mesh is used where steps times vertices of the drawn one are more than this many times its own, or steps.
 _DEARER, _MORE_STEPS = 1.2, 1.5
-#: It is used as well where triangles are thinner than this: 1 is equilateral; half a square 0.87, a side of Blender's
-#: cylinder of 2 m 0.17. Long thin ones fold at once.
-_THINNEST = 0.5
+#: It is used as well where triangles are thinner than this, on average: 1 is equilateral; halves of squares have 0.87,
+#: Blender's sphere 0.8, its cylinder 0.34. Long thin ones fold at once.
+_THINNEST = 0.4
 #: The shortest edge of an even mesh, in its mean length.
 _SHORTEST = 0.6
 #: Most automatic thickness as a share of the size: a cube of 2 m and eight vertices lies 2.5 mm over the floor.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.inflation.start_loads import RISE_TIME, loads_at_start
+from softpressure_ext.core.inflation.start_loads import RISE_TIME, loads_at_start, settling_rates
 
 DEFAULT = {
     "mass": 1.0, "gauge_pressure": 2e3, "stretch_modulus": 2e4, "bend_modulus": 0.01, "damping": 2.0,
@@ -57,3 +57,8 @@ def test_fading_loads_keep_momentum_of_a_cube_that_spins():
 
 def test_a_body_at_rest_as_drawn_has_no_loads():
     assert not loads_at_start(world_of(shapes.icosphere(2, 0.5)).model)
+
+
+def test_what_no_gas_pushes_is_not_damped_at_the_start():
+    model = world_of(shapes.box(1.0, 6), gauge_pressure=0.0).model
+    assert not settling_rates(model, loads_at_start(model)).any()
