@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core import BodyDiagnostics, Model
+from ...core.bodies.lattice.solids import automatic_cell_size, grid_axes
 from ...core.solvers.xpbd.pressure_retention import PressureRetention, compliance_ratio
 from ...core.topology import signed_volume
 from ..scene_io import time_mapping
@@ -31,8 +32,9 @@ def solids_that_give_way(scene: SceneValues, known_of: dict[int, Quantities], st
     for body in start.bodies:
         if body.kind == "MEMBRANE":
             continue
-        known, size = known_of[body.object_uid], np.ptp(body.positions, axis=0)
-        cell = body.settings["cell_size"] or 0.25 * float(size.min())
+        known = known_of[body.object_uid]
+        placed = body.positions @ grid_axes(body.positions, body.triangles)
+        cell = body.settings["cell_size"] or automatic_cell_size(placed)
         density = known.mass / max(signed_volume(body.positions, body.triangles), 1e-300)
         times = compliance_ratio(known.modulus, cell, density, time)
         if times > TOO_SOFT:

@@ -8,7 +8,7 @@ import bmesh
 import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, add_mesh, as_drawn, empty_file, play, problem_of, rest, select, this_session  # noqa: F401
+from bpy_scene import add_ball, add_mesh, as_drawn, play, problem_of, this_session
 from softpressure_ext.panels.diagnostics import SOFTPRESSURE_PT_diagnostics
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import buttons, drawn
-from bpy_scene import add_ball, empty_file, falling, fingerprint, frame, rest, select, shown, this_session  # noqa: F401
+from bpy_scene import add_ball, fingerprint, frame, rest, select, shown, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import export as panels
 from softpressure_ext.softpressure.baking import bake as baking

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-from bpy_scene import FallingWorld, empty_file, falling, frame, play, problem_of, shown, this_session  # noqa: F401
+from bpy_scene import FallingWorld, frame, play, problem_of, shown, this_session
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io

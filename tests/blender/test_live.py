@@ -12,8 +12,6 @@ from bpy_panels import drawn
 from bpy_scene import (
     FallingWorld,
     add_ball,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
     fingerprint,
     frame,
     height,

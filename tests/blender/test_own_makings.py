@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, empty_file, falling, frame, height, play, problem_of, select, this_session  # noqa: F401
+from bpy_scene import add_ball, frame, height, play, problem_of, select, this_session
 
 pytestmark = pytest.mark.usefixtures("falling")
 

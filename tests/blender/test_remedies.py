@@ -3,7 +3,7 @@
 import bpy  # isort: skip  (first, as it makes bmesh known)
 import numpy as np
 import pytest
-from bpy_scene import add_ball, add_mesh, empty_file, problem_of, select  # noqa: F401
+from bpy_scene import add_ball, add_mesh, problem_of, select
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.scene_io import mesh_io
 

@@ -12,8 +12,6 @@ from bpy_panels import body_rows
 from bpy_scene import (
     add_ball,
     add_mesh,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
     frame,
     play,
     problem_of,

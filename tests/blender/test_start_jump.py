@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_mesh, empty_file, frame, shown, this_session  # noqa: F401
+from bpy_scene import frame, shown, this_session
 
 
 def add_cube(cuts, size=2.0):

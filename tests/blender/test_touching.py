@@ -7,8 +7,6 @@ import pytest
 from bpy_scene import (
     add_ball,
     add_mesh,
-    empty_file,  # noqa: F401
-    falling,  # noqa: F401
     frame,
     height,
     play,
@@ -41,7 +39,7 @@ def ignored() -> set[frozenset[str]]:
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_body_of_any_kind_has_contact_with_its_collection_only(falling: Any, kind: str) -> None:  # noqa: F811
+def test_a_body_of_any_kind_has_contact_with_its_collection_only(falling: Any, kind: str) -> None:
     bodies = [add_ball(f"B{number}", (3 * number, 0, 5), KINDS[number]) for number in range(3)]
     one = bodies[KINDS.index(kind)]
     others = [obj for obj in bodies if obj != one]
@@ -60,7 +58,7 @@ def test_a_body_of_any_kind_has_contact_with_its_collection_only(falling: Any, k
 
 
 @pytest.mark.smoke
-def test_changed_members_make_the_cache_out_of_date_and_new_names_do_not(falling: Any) -> None:  # noqa: F811
+def test_changed_members_make_the_cache_out_of_date_and_new_names_do_not(falling: Any) -> None:
     ball, other, plain = add_ball(), add_ball("Other", (3, 0, 5)), add_ball("Plain", (6, 0, 5), None)
     touched = collection("Touched")
     scene = bpy.context.scene
