@@ -40,12 +40,15 @@ SHIPPED = _ROOT / "compiled"
 
 #: Set by `use_folder`.
 _user_folder: Path | None = None
+#: Names whose marks were found: looking again takes as long as simulating a small body.
+_found: set[str] = set()
 
 
 def use_folder(folder: Path) -> None:
     """Store compiled kernels in this folder from now on."""
     global _user_folder
     _user_folder = folder
+    _found.clear()
 
 
 def user_folder() -> Path:
@@ -72,7 +75,9 @@ def folders() -> tuple[Path, Path]:
 
 def is_marked(name: str) -> bool:
     """Whether `mark` was called with this name for these sources, here or where the kernels were shipped from."""
-    return any((folder / _mark(name)).exists() for folder in folders())
+    if name not in _found and any((folder / _mark(name)).exists() for folder in folders()):
+        _found.add(name)
+    return name in _found
 
 
 def mark(name: str) -> None:

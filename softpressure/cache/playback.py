@@ -64,7 +64,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         shown = session.shown.get(obj.session_uid)
         if shown is not None and shown[0] == time and np.array_equal(shown[1], matrix):
             continue
-        if np.linalg.det(matrix[:3, :3]) == 0.0:  # scaled to nothing: there is no way back to its own space
+        if mesh_io.determinant(matrix[:3, :3]) == 0.0:  # scaled to nothing: there is no way back to its own space
             continue
         mesh_io.write_key(key, mesh_io.to_local(matrix, cache.positions(number, time)))
         if scene.softpressure.point_attributes and cache is session.cache:

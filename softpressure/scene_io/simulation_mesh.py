@@ -103,7 +103,7 @@ def wanted(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Wante
     """The even mesh that a body takes and that is not there yet; None if there is nothing to be made."""
     if not _takes_even(scene, obj, shape):
         return None
-    count = vertex_count(scene, obj)
+    count = vertex_count(scene, obj, len(shape.positions))
     if kept_meshes.find(obj, kept_meshes.key_of(shape, count)) is not None:
         return None
     return Wanted(obj.session_uid, obj.name, shape, count)
@@ -123,7 +123,7 @@ def followed(
         missing = wanted(scene, obj, shape)
         if missing is not None:
             missing.keep(obj, _result(missing.making()))
-        key = kept_meshes.key_of(shape, vertex_count(scene, obj))
+        key = kept_meshes.key_of(shape, vertex_count(scene, obj, len(shape.positions)))
         kept = kept_meshes.find(obj, key)
         assert kept is not None
         kept_meshes.store(obj, key, kept)
@@ -168,7 +168,7 @@ def _takes_even(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> 
         return False
     if choice == "EVEN" or not shape.is_as_drawn:
         return True
-    count = vertex_count(scene, obj)
+    count = vertex_count(scene, obj, len(shape.positions))
     if obj.softpressure.body_type != "MEMBRANE":
         return len(shape.own) > _FINE * count or not _is_closed(shape.own, shape.own_triangles)
     return not _is_best_as_drawn(scene, shape.own, shape.own_triangles, count)

@@ -22,6 +22,7 @@ from ...state import STAYS, State
 from ...tiny import TINY
 from ..near_pairs import NearPairs
 from .crossings import Crossings
+from .overlap import crosses_itself
 
 #: Passes at most, and those in which the number of points on the wrong side must fall.
 PASSES, PATIENCE = 200, 20
@@ -74,30 +75,45 @@ class Relaxation:
                 kept = np.union1d(kept, failed)
                 state.positions[:], state.rigid.pose[:] = before, poses
         if len(listed):
-            state.wrong_side = self._still_crossed(state.positions, listed[waiting, 1], tangled)
+            tangled = self._still_tangled(state.positions, tangled)
+            if moved.any() or not own.all() or waiting.any():
+                others = self._still_crossed(state.positions, listed[waiting, 1], np.unique(tangled[:, 1]))
+                tangled = np.concatenate([tangled, others])
+            state.wrong_side = tangled
         return listed[moved]
 
-    def _still_crossed(self, x: FloatArray, waiting: IntArray, tangled: IntArray) -> IntArray:
+    def _still_tangled(self, x: FloatArray, tangled: IntArray) -> IntArray:
+        """Those rows of skins that crossed themselves before that still do at x [m].
+
+        Triangles that cross have a listed corner: contact keeps all others apart.
+        """
+        model = self._model
+        among, still = np.zeros(model.point_count, bool), np.zeros(len(tangled), bool)
+        among[tangled[:, 0]] = True
+        for body in np.unique(tangled[:, 1]).tolist():
+            still[tangled[:, 1] == body] = crosses_itself(model, x, np.array([body]), among)
+        return tangled[still]
+
+    def _still_crossed(self, x: FloatArray, waiting: IntArray, known: IntArray) -> IntArray:
         """Rows of `State.wrong_side` at x [m], all with STAYS or 0 as facing.
 
-        `waiting`: bodies whose self-contact was suspended; `tangled`: rows of skins that crossed themselves before.
+        `waiting`: bodies whose self-contact was suspended; `known`: bodies that are listed as crossing themselves.
         """
         model, crossings = self._model, self._crossings
-        overlaps = crossings.find(x, own_sides=len(waiting) > 0)
+        overlaps = crossings.find(x, known, own_sides=len(waiting) > 0)
         pairs = crossings.pairs
         owner = model.point_body[pairs[:, 0]]
         others = owner != pairs[:, 1]
         still = np.intersect1d(waiting, np.union1d(crossings.suspended, owner[~others]))
         rows = [pairs[others]]
-        known = set(zip(owner[others].tolist(), pairs[others, 1].tolist(), strict=True))
+        listed = set(zip(owner[others].tolist(), pairs[others, 1].tolist(), strict=True))
         for a, b in np.unique(np.sort(overlaps.bodies, axis=1), axis=0).tolist():
-            if a != b and not {(a, b), (b, a)} & known:
+            if a != b and not {(a, b), (b, a)} & listed:
                 rows.append(np.array([[model.body_point_start[a], b]]))
             elif a == b and a not in still:
-                before = tangled[tangled[:, 1] == a, :2]
                 corners = model.surfaces.triangles[overlaps.crossing_triangles]
                 corners = np.unique(corners[model.point_body[corners[:, 0]] == a])
-                rows.append(before if len(before) else np.stack([corners, np.full_like(corners, a)], axis=1))
+                rows.append(np.stack([corners, np.full_like(corners, a)], axis=1))
         waiting = np.stack([model.body_point_start[still], still, np.zeros_like(still)], axis=1)
         return np.concatenate([np.insert(np.concatenate(rows), 2, STAYS, axis=1), waiting]).astype(np.int32)
 
