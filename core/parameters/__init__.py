@@ -5,6 +5,7 @@ the manual, the builder's defaults and checks, and `Model.settings` follow from 
 the core, and so no numba, which takes most of a second: registering the extension reads it.
 """
 
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,16 +23,19 @@ PARAMETERS: tuple[Parameter, ...] = (
 )  # fmt: skip
 
 
+@cache
 def of_body(body: str) -> tuple[Parameter, ...]:
     """The settings that a body of `BODIES` has, or with `SCENE` those of a scene."""
     return tuple(parameter for parameter in PARAMETERS if body in parameter.bodies)
 
 
+@cache
 def of_scene(taken_by: str) -> tuple[Parameter, ...]:
     """The settings of a scene that MODEL, WORLD or OPTIONS take."""
     return tuple(parameter for parameter in of_body(SCENE) if parameter.taken_by == taken_by)
 
 
+@cache
 def named(name: str) -> Parameter:
     """The setting of a name."""
     return next(parameter for parameter in PARAMETERS if parameter.name == name)
@@ -84,6 +88,7 @@ def captured(body: str, settings: Any) -> tuple[str, ...]:
     return tuple(each.name for each in of_body(body) if each.is_captured and counts(each, body, settings))
 
 
+@cache
 def animated(body: str) -> tuple[str, ...]:
     """Names of the numbers of a body that are read in each frame; without those of its gas."""
     names = (parameter.name for parameter in of_body(body) if parameter.is_animated)

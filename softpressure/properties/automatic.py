@@ -39,7 +39,7 @@ def value(settings: Any, name: str) -> float | None:
     obj, scene = settings.id_data, bpy.context.scene
     assert scene is not None
     if name == "simulation_vertices":
-        return simulation_mesh_choice.vertex_count(scene, obj, simulation_mesh_choice.drawn_count(obj))
+        return simulation_mesh_choice.vertex_count(scene, obj)
     if name == "cell_size":
         return _cell_size(obj)
     session = sessions.of(scene)

@@ -3,7 +3,7 @@
 import bpy
 
 from ...core.parameters.methods import FORCE_BASED
-from ..scene_io.simulation_mesh_choice import drawn_count, may_be_even, vertex_count
+from ..scene_io.simulation_mesh_choice import may_be_even, vertex_count
 from ..state import sessions
 
 
@@ -18,11 +18,10 @@ def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     body = next((each for each in start.bodies if each.object_uid == obj.session_uid), None) if start else None
     cage = settings.cage_object if settings.simulation_mesh == "CUSTOM" else None
     if cage is not None and (body is None or body.drawn is not None):
-        seen_count = len(mesh.vertices) if body is None else body.drawn.seen_count
-        return f"Simulates {len(cage.data.vertices):,} vertices of {cage.name} for {seen_count:,} drawn"
+        drawn_count = len(mesh.vertices) if body is None else body.drawn.seen_count
+        return f"Simulates {len(cage.data.vertices):,} vertices of {cage.name} for {drawn_count:,} drawn"
     if body is None:
-        seen_count = drawn_count(obj)
-        return f"Simulates up to {vertex_count(scene, obj, seen_count):,} even vertices for {seen_count:,} drawn"
+        return f"Simulates up to {vertex_count(scene, obj):,} even vertices for {len(mesh.vertices):,} drawn"
     if body.drawn is None:
         is_of_paper = scene.softpressure.solver in FORCE_BASED
         reason = "the method of a paper does" if is_of_paper else "that is as fast"

@@ -21,7 +21,9 @@ from ...core import (
 from ...core.array_types import BoolArray
 from ...core.bodies.assembly import AUTOMATIC_THICKNESS
 from ...core.parameters.methods import FORCE_BASED
+from ...core.parameters.scene import DETAIL
 from ...core.simulation_mesh.parts import have_parts_to_unite
+from ...core.tiny import TINY
 from ...core.topology import triangle_areas
 from . import flat_shape, kept_meshes, mesh_io, units
 from .mesh_io import FloatArray, IntArray
@@ -33,6 +35,8 @@ _DEARER, _MORE_STEPS = 1.2, 1.5
 #: It is used as well where triangles are thinner than this, on average: 1 is equilateral; halves of squares have 0.87,
 #: Blender's sphere 0.8, its cylinder 0.34. Long thin ones fold at once.
 _THINNEST = 0.4
+#: What is seen coarser than the scene's detail gets as many vertices as it has, but this share of the detail.
+_COARSE = 0.5
 #: The shortest edge of an even mesh, in its mean length.
 _SHORTEST = 0.6
 #: Most automatic thickness as a share of the size: a cube of 2 m and eight vertices lies 2.5 mm over the floor.
@@ -103,7 +107,7 @@ def wanted(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Wante
     """The even mesh that a body takes and that is not there yet; None if there is nothing to be made."""
     if not _takes_even(scene, obj, shape):
         return None
-    count = vertex_count(scene, obj, len(shape.positions))
+    count = _even_count(scene, obj, shape)
     if kept_meshes.find(obj, kept_meshes.key_of(shape, count)) is not None:
         return None
     return Wanted(obj.session_uid, obj.name, shape, count)
@@ -123,7 +127,7 @@ def followed(
         missing = wanted(scene, obj, shape)
         if missing is not None:
             missing.keep(obj, _result(missing.making()))
-        key = kept_meshes.key_of(shape, vertex_count(scene, obj, len(shape.positions)))
+        key = kept_meshes.key_of(shape, _even_count(scene, obj, shape))
         kept = kept_meshes.find(obj, key)
         assert kept is not None
         kept_meshes.store(obj, key, kept)
@@ -168,10 +172,29 @@ def _takes_even(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> 
         return False
     if choice == "EVEN" or not shape.is_as_drawn:
         return True
-    count = vertex_count(scene, obj, len(shape.positions))
+    count = _even_count(scene, obj, shape)
     if obj.softpressure.body_type != "MEMBRANE":
         return len(shape.own) > _FINE * count or not _is_closed(shape.own, shape.own_triangles)
     return not _is_best_as_drawn(scene, shape.own, shape.own_triangles, count)
+
+
+def _even_count(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> int:
+    """Vertices that the even mesh of a body is to have: of the scene's detail no more than tell the shape that is seen.
+
+    Thin triangles, as those of letters, have few vertices for what they show.
+    """
+    count, seen = vertex_count(scene, obj), len(shape.positions)
+    if obj.softpressure.simulation_vertices or seen >= count or _evenness(shape.positions, shape.triangles) < _THINNEST:
+        return count
+    return min(count, max(seen, int(_COARSE * count), DETAIL["DRAFT"]))
+
+
+def _evenness(positions: FloatArray, triangles: IntArray) -> float:
+    """Mean of what triangles have of the area of equilateral ones with the same sides, 1 for these."""
+    sides = np.linalg.norm(positions[triangles] - positions[np.roll(triangles, -1, axis=1)], axis=2)
+    areas = triangle_areas(positions, triangles)
+    share = 4.0 * np.sqrt(3.0) * areas / np.maximum((sides * sides).sum(axis=1), TINY)
+    return float((share * areas).sum()) / max(float(areas.sum()), TINY)
 
 
 def _bound_to_cage(
@@ -227,7 +250,6 @@ def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: 
         steps = _SHORTEST * length / max(float(sides.min()), 1e-300)  # over those of the even mesh
         if steps > _MORE_STEPS or steps * len(positions) > _DEARER * count:
             return False
-        even_share = 4.0 * np.sqrt(3.0) * areas / (sides * sides).sum(axis=1)
-        if float((even_share * areas).sum()) < _THINNEST * float(areas.sum()):
+        if _evenness(positions, triangles) < _THINNEST:
             return False
     return _is_closed(positions, triangles) and not have_parts_to_unite(positions, triangles.astype(np.int64))

@@ -62,13 +62,13 @@ def can_step(scene: bpy.types.Scene) -> bool:
     A window that compiles for a minute looks like a hang: the timeline waits, even to make a world at the first frame.
     Without a window it blocks. `simulate` calls this after preparation.
     """
-    if bpy.app.background:
-        if sentence := what_to_prepare(scene):
-            print(f"Soft Pressure: {sentence}", flush=True)
+    if not bpy.app.background:
+        return is_prepared(scene)
+    if sentence := what_to_prepare(scene):
+        print(f"Soft Pressure: {sentence}", flush=True)
         for _ in prepare(scene):
             pass
-        return True
-    return is_prepared(scene)
+    return True
 
 
 def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, session: Session) -> Captured | None:

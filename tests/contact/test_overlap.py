@@ -7,7 +7,7 @@ import shapes
 from crossings import crossing_pairs
 from softpressure_ext.core.contact.kept_distance import RECOVERY_SHARE
 from softpressure_ext.core.contact.untangle.crossings import Crossings
-from softpressure_ext.core.contact.untangle.overlap import find_overlaps
+from softpressure_ext.core.contact.untangle.overlap import crosses_itself, find_overlaps
 
 
 def untangled(model, x=None):
@@ -212,3 +212,14 @@ def test_a_grid_that_passes_through_a_cylinder_crosses_it(seed):
         model.rest_positions, surfaces.triangles, surfaces.edges, surfaces.triangle_body, surfaces.edge_body
     ).T
     assert len(faces) > 10 and set(faces.tolist()) <= set(overlaps.crossing_triangles.tolist())
+
+
+def test_a_crossing_is_found_among_its_corners_alone_and_nowhere_else():
+    x, triangles = shapes.icosphere(3, 0.2)
+    x[x[:, 2] > 0.15, 2] -= 0.4
+    model = reference.model_of([(x, triangles)], self_collision=True)
+    own = np.array([0], np.int32)
+    among = np.zeros(len(x), bool)
+    among[model.surfaces.triangles[find_overlaps(model, x, own).crossing_triangles]] = True
+    assert crosses_itself(model, x, own) and crosses_itself(model, x, own, among)
+    assert not crosses_itself(model, x, own, ~among)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import shapes
-from softpressure_ext.core import ModelBuilder, World
+from crossings import assert_nothing_crosses
+from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.solvers.xpbd.pressure_retention import compliance_ratio
 from solid_scene import bar, lattice_momentum, place, run, static_moves, world_of
 from validation import validated
@@ -164,6 +165,38 @@ def test_a_flattened_body_recovers(solver, kind, thickness):
     length = np.linalg.norm(x[edges.points[:, 0]] - x[edges.points[:, 1]], axis=1)
     assert world.diagnostics().bodies[0].volume_ratio == pytest.approx(1.0, abs=1e-3)
     assert np.abs(length / edges.rest_length - 1.0).max() < 0.01
+
+
+@pytest.mark.parametrize("cell_size", [0.025, 0.05])
+def test_a_jelly_that_fingers_lift_is_at_rest_when_they_are(cell_size):
+    """Five fingers of half a cell press 20 mm into a ball of 200 mm, hold it, and lift it by 150 mm."""
+    radius, finger = 0.1, 0.012
+    angles = 2.0 * np.pi * np.arange(5) / 5
+    ways = np.column_stack([np.cos(angles), np.sin(angles), np.full(5, -0.15)]) / np.hypot(1.0, 0.15)
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    x, triangles = shapes.icosphere(3, radius)
+    builder.add_solid("jelly", x + (0.0, 0.0, radius + 0.001), triangles, cell_size=cell_size, mass=1.0, friction=0.5)
+    tips = []
+    for way in ways:
+        tip, faces = shapes.icosphere(2, finger)
+        along = tip @ way
+        tip = tip + np.outer(np.where(along > 0.0, 0.1, 0.0), way) + (0.0, 0.0, radius)  # a capsule that points inwards
+        tips.append((tip, way))
+        builder.add_collider(f"finger {len(tips)}", tip + (radius + finger + 0.01) * way, faces, friction=0.5)
+    builder.add_collider("floor", *shapes.grid(2.0), friction=0.5)
+    world = World(builder.build(), frame_rate=24.0, threads=1)
+    moves, before = [], world.positions(0)
+    for frame in range(1, 100):
+        away = radius + finger + np.interp(frame, [0, 20], [0.01, -0.02])
+        lift = np.array([0.0, 0.0, np.interp(frame, [25, 50], [0.0, 0.15])])
+        world.advance_frame(
+            FrameInput(collider_positions={k: tip + away * way + lift for k, (tip, way) in enumerate(tips)})
+        )
+        assert_nothing_crosses(world)
+        moves.append(float(np.abs(world.positions(0) - before).max()))
+        before = world.positions(0)
+    assert before[:, 2].mean() > 0.2  # it was not let go
+    assert max(moves[-20:]) < 1.5e-3 * 2.0 * radius
 
 
 def test_a_solid_with_a_skin_and_a_rigid_block():
