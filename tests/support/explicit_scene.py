@@ -1,6 +1,7 @@
 """Shared by the tests of explicit steps: the solver's name, scenes of the benchmarks a little moved, and measures."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import rigid_scenes
@@ -115,6 +116,19 @@ def energy(world: World) -> float:
         total += weight * (0.5 * speed @ speed - rigid_scenes.centre(world, body) @ model.gravity)
         total += 0.5 * spin @ rigid_scenes.inertia(world, body) @ spin
     return float(total)
+
+
+def contact_energy(world: World) -> float:
+    """What contacts hold [J] that keep less than their distance: their forces times what it lacks.
+
+    They part at a bounded rate, so a body that was pressed into that layer gets this back.
+    """
+    solver: Any = world._solver
+    held = 0.0
+    for contacts, rows, force in solver._pressing():
+        lack = np.maximum(contacts.reach[rows] - contacts.gap[4 * rows], 0.0)
+        held += float(force @ lack)
+    return held
 
 
 def fastest(world: World) -> float:
