@@ -45,6 +45,9 @@ WHOLE_BLENDER = "5.0.1"
 ZIP_BLENDERS = (WHOLE_BLENDER, "5.2.3")
 ZIP_TESTS = ["tests/project/test_package.py", "tests/project/test_install.py"]
 ADAPTER_TESTS = ["tests/blender"]
+#: Two processes; of Blender's tests each takes whole files, which share what they have simulated.
+TWO = ["-n2"]
+TWO_BLENDERS = [*TWO, "--dist=loadfile"]
 EXTRA_TESTS = ["tests/project/test_experiments.py", "tests/project/test_benchmarks.py"]
 #: Kernels are kept between runs, and shared by all Blenders of a Python: none ever is of other sources. What tests
 #: compile themselves is for the same processor as what the extension compiles.
@@ -138,7 +141,7 @@ def run_core(session: nox.Session, marked: str) -> None:
     session.install(*group("core"))
     warm_up(session)
     left_out = [f"--ignore={path}" for path in [*ZIP_TESTS, *ADAPTER_TESTS, *EXTRA_TESTS]]
-    run_pytest(session, session.name, "-n2", "-m", marked, "tests", *left_out)
+    run_pytest(session, session.name, *TWO, "-m", marked, "tests", *left_out)
 
 
 @nox.session(python="3.11")
@@ -158,7 +161,7 @@ def extras(session: nox.Session) -> None:
     """The tests of experiments and benchmarks."""
     session.install(*group("core"))
     warm_up(session)
-    run_pytest(session, session.name, "-n2", "-m", "slow or not slow", *EXTRA_TESTS)
+    run_pytest(session, session.name, *TWO, "-m", "slow or not slow", *EXTRA_TESTS)
 
 
 @nox.session
@@ -190,7 +193,7 @@ def run_blender(session: nox.Session, version: str, *arguments: str) -> None:
     shutil.rmtree(solver, ignore_errors=True)
     from_zip = ["--quiet", "--no-deps", "--no-index", "--find-links=wheels", f"--target={solver}"]
     session.run("python", "-m", "pip", "install", *from_zip, *group("solver"))
-    run_pytest(session, run_name(session.name), *arguments, PYTHONPATH=str(solver))
+    run_pytest(session, run_name(session.name), *TWO_BLENDERS, *arguments, PYTHONPATH=str(solver))
 
 
 def install_blender(session: nox.Session, version: str) -> None:
