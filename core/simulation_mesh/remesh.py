@@ -34,6 +34,8 @@ MOVES, LAST_MOVES, RATE = 2, 6, 0.8
 LENGTH_POWER = 0.4
 #: Vertices per wanted one before the last sweeps, which lose some.
 SPARE = 1.02
+#: Share of the room for new vertices that must be free, else what is alive is numbered anew before a sweep.
+LEAST_FREE = 0.5
 #: Elements per call of a kernel: about 0.1 s.
 SLICE = 20_000
 
@@ -112,6 +114,8 @@ def _sweep(
 ) -> Iterator[float]:
     """One sweep: split, collapse twice, flip twice, move."""
     both = drawn.samples, s
+    if len(m.x) - m.counts[0] < LEAST_FREE * (len(m.x) - len(drawn.x)):
+        _renumber(m)
     if is_splitting:
         yield from _edges(split_edges, m, both, (SPLIT * length,))
     for share in COLLAPSE:
@@ -169,6 +173,26 @@ def _room(values: Any, count: int, fill: Any) -> Any:
     whole = np.full((count, *values.shape[1:]), fill, values.dtype)
     whole[: len(values)] = values
     return whole
+
+
+def _renumber(m: Surface) -> None:
+    """Number what is alive without gaps, in the order that it has: splits need room, of which fans take much."""
+    face = np.flatnonzero(m.origin[::3] >= 0)
+    half = (3 * face[:, None] + np.arange(3)).ravel()
+    vertex = np.unique(m.origin[half])
+    new_face, new_vertex = np.full(len(m.origin) // 3, -1), np.full(len(m.x), -1)
+    new_face[face], new_vertex[vertex] = np.arange(len(face)), np.arange(len(vertex))
+
+    def to_new(half_edges: Numbers) -> Numbers:
+        return np.asarray(3 * new_face[half_edges // 3] + half_edges % 3)
+
+    for array, values, fill in (
+        (m.origin, new_vertex[m.origin[half]], -1), (m.twin, to_new(m.twin[half]), -1), (m.sharp, m.sharp[half], False),
+        (m.x, m.x[vertex], 0.0), (m.outgoing, to_new(m.outgoing[vertex]), -1), (m.valence, m.valence[vertex], 0),
+        (m.line, m.line[vertex], -1), (m.first_sample, m.first_sample[face], -1),
+    ):  # fmt: skip
+        array[: len(values)], array[len(values) :] = values, fill
+    m.counts[0], m.counts[1] = len(vertex), len(face)
 
 
 @lean_kernel

@@ -121,6 +121,23 @@ def closed(mesh, count=800, shortest=0.3):
     return even
 
 
+@pytest.mark.parametrize("count", [64, 200, 1000])
+def test_long_thin_triangles_leave_room_for_even_ones(count):
+    """A drum of so many sides, its ends fans from one corner: splits make more vertices than stay."""
+    angle = 2.0 * np.pi * np.arange(count) / count
+    ring = np.column_stack([np.cos(angle), np.sin(angle), np.ones(count)])
+    x = np.concatenate([ring * (1, 1, -1), ring])
+    i = np.arange(count)
+    j, fan = (i + 1) % count, np.arange(1, count - 1)
+    sides = [np.stack([i, j, count + i], axis=1), np.stack([j, count + j, count + i], axis=1)]
+    ends = [np.stack([0 * fan, fan + 1, fan], axis=1), count + np.stack([0 * fan, fan, fan + 1], axis=1)]
+    even = even_mesh(x, np.concatenate(sides + ends), 1000)
+    corners = even.positions[even.triangles]
+    lengths = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
+    assert len(even.positions) == pytest.approx(1000, rel=0.1)
+    assert lengths.min() > 0.4 * lengths.mean() and lengths.max() < 1.7 * lengths.mean()
+
+
 def test_a_cup_is_filled():
     mesh = drawn.cup()
     even = closed(mesh)
