@@ -15,8 +15,8 @@ def add_drawn(page, folder):
     page.text(
         """`benchmarks/drawn_meshes.py`: each mesh is made 2 m large and falls 0.2 m on a floor. Ours simulate an even
         mesh at the details NORMAL and DRAFT, with self-contact; Blender's Cloth has quality 5, the same mass, stiffness
-        and gas, and no self-contact. Processor ms per frame of 1/24 s, of all threads; in brackets how many times as
-        fast as Cloth. Less than 1: **Cloth is faster there**. Start: processor s from *Add Soft Body* to the first
+        and gas, and no self-contact. ms per frame of 1/24 s on the clock, in the first two seconds; in brackets how
+        many times as fast as Cloth. Less than 1: **Cloth is faster there**. Start: s from *Add Soft Body* to the first
         frame at NORMAL."""
     )
     rows = []
