@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -32,6 +33,10 @@ class Solver(Protocol):
     """
 
     model: Model
+
+    @property
+    def vertex_mass(self) -> FloatArray:
+        """Masses that its steps move [kg], in the model's order."""
 
     @property
     def counts(self) -> Counts:
@@ -113,16 +118,18 @@ def _explicit(model: Model, substep_time: float, options: MethodOptions = DEFAUL
 
 
 def _xpbd(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
-    from .xpbd.solver import XpbdSolver
+    from .sequential.solver import SequentialSolver
+    from .xpbd.integrator import Xpbd
 
-    return XpbdSolver(model, substep_time, options)
+    return SequentialSolver(model, substep_time, Xpbd, options)
 
 
 def _force_based(method: str) -> NamedSolver:
     def make(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
-        from ..papers.solver import ForceBasedSolver
+        from ..papers.integrator import ForceBased
+        from .sequential.solver import SequentialSolver
 
-        return ForceBasedSolver(model, substep_time, method, options)
+        return SequentialSolver(model, substep_time, partial(ForceBased, method), options)
 
     return make
 

@@ -57,10 +57,10 @@ UPWARD = {
     ("inflation/relaxation", "solvers/explicit/skins"),
     ("inflation/relaxation", "solvers/rigid_motion"),
     ("papers/forces", "extras"),  # options of the papers, loaded where they are chosen
-    ("papers/solver", "extras"),
+    ("papers/integrator", "extras"),
     ("solvers/rigid/solver", "extras"),
     ("solvers/sequential/solver", "extras"),
-    ("solvers/xpbd/solver", "extras"),
+    ("solvers/xpbd/integrator", "extras"),
 }
 
 
