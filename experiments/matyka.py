@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import shapes
 from scenes import Ball
-from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core import MethodOptions, ModelBuilder
 from softpressure_ext.core.papers.integrator import ForceBased
 from softpressure_ext.core.papers.schemes import SCHEMES, Scheme, stable_angle
 from softpressure_ext.core.solvers.sequential.solver import SequentialSolver
@@ -42,7 +42,7 @@ class ForwardEuler(ForceBased):
     """The textbook's Euler method, which the extension does not offer."""
 
     def __init__(self, *given):
-        super().__init__("EXPLICIT_EULER", *given)
+        super().__init__("EXPLICIT_EULER", MethodOptions(), *given)
         self._scheme = FORWARD_EULER
 
 

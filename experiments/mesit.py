@@ -59,7 +59,7 @@ class Damped(ForceBased):
     """A method of the paper with eq. 12, c sum (v_j - v_i), of a given constant c [N s/m]."""
 
     def __init__(self, method, constant, *given):
-        super().__init__(method, *given)
+        super().__init__(method, MethodOptions(neighbour_damping="ALL", restore_momentum=False), *given)
         edges = self.model.edges
         self._dampers = edges._replace(stiffness=np.full_like(edges.stiffness, constant / self.substep_time))
 
@@ -110,9 +110,7 @@ class Nudged:
         model = ball_model(STIFF, self.subdivisions, constant(h) if along else 0.0, free=True)
         batch = max(1, round(0.05 / h))
 
-        damped = partial(Damped, method, 0.0 if along else constant(h))
-        options = MethodOptions(neighbour_damping="ALL", restore_momentum=False)
-        solver = partial(SequentialSolver, make=damped, options=options)
+        solver = partial(SequentialSolver, make=partial(Damped, method, 0.0 if along else constant(h)))
         world = put(world_of(model, solver, batch, 1.0 / (batch * h)), self.rest, self.nudge)
         first, rows = relative_speed(world), [1.0]
 

@@ -13,8 +13,7 @@ from ..array_types import FloatArray
 from ..bodies.flat.plane import Planes
 from ..bodies.rigid.motion import place_points, steps_between, turned_tensors
 from ..errors import Diverged
-from ..extras import circles
-from ..options import DEFAULTS, MethodOptions
+from ..options import MethodOptions
 from ..solvers.explicit.arrays import RESUMES, STEP
 from ..solvers.explicit.workspace import Workspace
 from ..solvers.kinematics import Motion
@@ -22,6 +21,7 @@ from ..solvers.rigid_motion import rigid_motions
 from ..solvers.sequential.contact_phase import AT_SEARCH, ContactPhase, begin, finish
 from ..solvers.sequential.solver import Integrator
 from ..state import RigidMotion, State
+from .circles import Circles
 from .flight import fly
 from .forces import SoftForces
 from .particle_contacts import ParticleContacts
@@ -39,16 +39,16 @@ class ForceBased(Integrator):
     """The integrator of one of `choice.FORCE_BASED`."""
 
     def __init__(
-        self, method: str, space: Workspace, phase: ContactPhase, substep_time: float, options: MethodOptions = DEFAULTS
+        self, method: str, options: MethodOptions, space: Workspace, phase: ContactPhase, substep_time: float
     ) -> None:
-        super().__init__(space, phase, substep_time, options)
+        super().__init__(space, phase, substep_time)
         model, n = space.model, space.model.vertex_count
         self.method, self.phase = method, phase
         self._scheme = SCHEMES.get(method)
         damped = {"SIMPLIFIED": self._scheme is None, "ALL": True, "NONE": False}
         self._damps_neighbours = damped[options.neighbour_damping]
         self._forces = SoftForces(model, options)
-        self._planes, self._circles = Planes(model), circles(model)
+        self._planes, self._circles = Planes(model), Circles(model) if len(model.circles.points) else None
         self._restores_momentum = options.restore_momentum
         self._particles: ParticleContacts | None = None
         self._reflection: Reflection | None = None

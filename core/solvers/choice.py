@@ -11,6 +11,7 @@ from ..array_types import FloatArray
 from ..bodies.rigid.convex import ConvexShapes, convex_shapes
 from ..energy.energies import ModelElements
 from ..errors import ParameterError
+from ..extras import circles, gas_rules, step_damping
 from ..model import Model
 from ..options import DEFAULTS, MethodOptions
 from ..parameters.methods import ENGINE
@@ -111,7 +112,7 @@ def _explicit(model: Model, substep_time: float, options: MethodOptions = DEFAUL
     if shapes is not None:
         from .rigid.solver import RigidSolver
 
-        return RigidSolver(model, substep_time, shapes, options)
+        return RigidSolver(model, substep_time, shapes, step_damping(model, options))
     from .explicit.solver import ExplicitSolver
 
     return ExplicitSolver(model, substep_time, options)
@@ -121,7 +122,8 @@ def _xpbd(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) 
     from .sequential.solver import SequentialSolver
     from .xpbd.integrator import Xpbd
 
-    return SequentialSolver(model, substep_time, Xpbd, options)
+    integrator = partial(Xpbd, rules=gas_rules(model, options), circles=circles(model))
+    return SequentialSolver(model, substep_time, integrator, step_damping(model, options))
 
 
 def _force_based(method: str) -> NamedSolver:
@@ -129,7 +131,8 @@ def _force_based(method: str) -> NamedSolver:
         from ..papers.integrator import ForceBased
         from .sequential.solver import SequentialSolver
 
-        return SequentialSolver(model, substep_time, partial(ForceBased, method), options)
+        integrator = partial(ForceBased, method, options)
+        return SequentialSolver(model, substep_time, integrator, step_damping(model, options))
 
     return make
 

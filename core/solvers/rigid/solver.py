@@ -4,6 +4,7 @@ One step is a leapfrog: half of gravity's velocity before the move, half after i
 in contact get all of it before, as their contacts balance it at once.
 """
 
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +12,7 @@ from ...array_types import BoolArray, FloatArray
 from ...bodies.rigid.convex import ConvexShapes
 from ...contact.kept_distance import RESTING_SHARE
 from ...contact.restitution import resting_speed
-from ...extras import step_damping
 from ...model import Model
-from ...options import DEFAULTS, MethodOptions
 from ...state import RigidMotion, State
 from ..counts import Counts
 from ..kinematics import Motion
@@ -24,15 +23,18 @@ from .impulses import MOST_SWEEPS, PUSHING, RELAXING, Effort, bounce, move_rows,
 from .rows import mark_pressing
 from .work import Motions, body_energies, bounce_shares, cut_bounce, island_losses, pay_debts
 
+if TYPE_CHECKING:
+    from ...papers.step_damping import StepDamping
+
 
 class RigidSolver:
     """Advances rigid bodies by substeps of `substep_time` [s]; `shapes` must all be simple."""
 
     def __init__(
-        self, model: Model, substep_time: float, shapes: ConvexShapes, options: MethodOptions = DEFAULTS
+        self, model: Model, substep_time: float, shapes: ConvexShapes, damping: "StepDamping | None" = None
     ) -> None:
         self.model, self.substep_time, self.counts, self.vertex_mass = model, substep_time, Counts(), model.vertex_mass
-        self._step_damping = step_damping(model, options)
+        self._step_damping = damping
         self._contacts = RigidContacts(model, substep_time, shapes, self.counts)
         self._steps = self._unconverged = 0  # of the frame: steps, and those whose sweeps ended at the limit
         self._bodies = np.zeros((0, 2), np.int32)  # of each row, when the frame ended

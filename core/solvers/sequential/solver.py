@@ -4,13 +4,12 @@ What moves everything before that is an `Integrator`: that of XPBD, or of a pape
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...array_types import FloatArray
-from ...extras import step_damping
 from ...model import Model
-from ...options import DEFAULTS, MethodOptions
 from ...state import State
 from ..explicit.arrays import LACKS_ROOM, PRESSING, RESUMES, SEARCHES, STEP
 from ..explicit.dissipation import LOSS_TIME
@@ -21,6 +20,9 @@ from ..notes import FrameNotes
 from .contact_phase import ContactPhase, contact_phase_of
 from .contacts import impulses_of
 
+if TYPE_CHECKING:
+    from ...papers.step_damping import StepDamping
+
 
 class Integrator:
     """Moves everything in a substep as if nothing touched; base of those with contacts of their own, or none."""
@@ -28,9 +30,7 @@ class Integrator:
     #: Whether each substep is a run of its own, as something acts on the state between them.
     singly = False
 
-    def __init__(
-        self, space: Workspace, phase: ContactPhase, substep_time: float, options: MethodOptions = DEFAULTS
-    ) -> None:
+    def __init__(self, space: Workspace, phase: ContactPhase, substep_time: float) -> None:
         """For substeps of a length [s]; `phase`: as `advance` gets it first."""
         self.model, self.space, self.substep_time = space.model, space, substep_time
         place = space.numbering.place[: self.model.vertex_count]
@@ -63,23 +63,23 @@ class Integrator:
 
 
 #: Makes the integrator for a solver.
-IntegratorMaker = Callable[[Workspace, ContactPhase, float, MethodOptions], Integrator]
+IntegratorMaker = Callable[[Workspace, ContactPhase, float], Integrator]
 
 
 class SequentialSolver:
     """Advances a model by substeps of `substep_time` [s], a run of them at a time."""
 
     def __init__(
-        self, model: Model, substep_time: float, make: IntegratorMaker, options: MethodOptions = DEFAULTS
+        self, model: Model, substep_time: float, make: IntegratorMaker, damping: "StepDamping | None" = None
     ) -> None:
-        """`make`: its integrator."""
+        """`make`: its integrator; `damping` in each step besides that of the bodies."""
         self.model, self.substep_time, self.vertex_mass = model, substep_time, model.vertex_mass
         self.space = Workspace(model, model.vertex_mass)
         self.counts = self.space.counts
         self.phase = contact_phase_of(self.space)
-        self.integrator = make(self.space, self.phase, substep_time, options)
+        self.integrator = make(self.space, self.phase, substep_time)
         self.space.untouching = model.ignores | self.integrator.answers
-        self._step_damping = step_damping(model, options)
+        self._step_damping = damping
 
     @property
     def contact_count(self) -> int:

@@ -16,9 +16,7 @@ from ...array_types import FloatArray
 from ...bodies.flat.plane import Planes
 from ...energy.energies import ModelElements
 from ...errors import ParameterError
-from ...extras import circles, gas_rules
 from ...jit import Repeated
-from ...options import DEFAULTS, MethodOptions
 from ...parameters.methods import FORCE_BASED
 from ...state import State
 from ..explicit.arrays import RESUMES
@@ -41,9 +39,11 @@ class Xpbd(Integrator):
     """The projections of all constraints but contacts."""
 
     def __init__(
-        self, space: Workspace, phase: ContactPhase, substep_time: float, options: MethodOptions = DEFAULTS
-    ) -> None:
-        super().__init__(space, phase, substep_time, options)
+        self, space: Workspace, phase: ContactPhase, substep_time: float, rules: "GasRules | None" = None,
+        circles: "Circles | None" = None,
+    ) -> None:  # fmt: skip
+        """`rules` for the gas and `circles` of trusses as papers have them, None without."""
+        super().__init__(space, phase, substep_time)
         model = space.model
         held = ModelElements(model, joints=False).rigid_bodies()
         if len(held):
@@ -55,8 +55,7 @@ class Xpbd(Integrator):
         self.scene = Scene(phase, skins_of(model, space.numbering, inverse, substep_time))
         self._edge_order = edge_order(model, space.numbering) if model.creeps else np.zeros((0, 4), np.int32)
         self._advance = Repeated(advance)
-        self._rules = gas_rules(model, options)
-        self._circles, self._planes = circles(model), Planes(model)
+        self._rules, self._circles, self._planes = rules, circles, Planes(model)
         self.singly = self._rules is not None or self._circles is not None
 
     def take_rest_lengths(self) -> None:
