@@ -1,6 +1,6 @@
 """Options from the papers for steps of any solver; each module is imported only if its option is chosen.
 
-Nothing else outside `papers/` names a module of `papers/`, except the table of solvers (`solvers/choice.py`).
+Nothing else outside `papers/` imports a module of `papers/`, except the table of solvers (`solvers/choice.py`).
 """
 
 from typing import TYPE_CHECKING

@@ -22,7 +22,7 @@ class MethodOptions:
     `neighbour_damping`: which of the force-based solvers add h sum k (v_j - v_i) to the forces (Mesit 2007, eq. 12):
     `SIMPLIFIED`, those of his paper, which need it; `ALL`; or `NONE`. A damper whose constant does not grow with the
     step h is a body's `spring_damping`. `restore_momentum`: whether bodies get back the momentum that `SIMPLIFIED`
-    lose, see `papers/solver.py`; his paper has no such step.
+    lose, see `papers/integrator.py`; his paper has no such step.
     `added_mass`: share of a body's mass (0 to 0.1) that the explicit solver may add where the body is stiffest, so that
     its steps can be longer.
     Raises `ParameterError` for an unknown option or a value out of range.

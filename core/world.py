@@ -258,7 +258,7 @@ class World:
         rigid = given.held_rigid
         held = HeldMotion(self.model, acting, state, rigid, motion.frame_time) if rigid else None
         fixed = np.concatenate([acting.pinned, state.keyed.held[self.model.membrane_count :]])
-        mass = getattr(self._solver, "vertex_mass", acting.vertex_mass)  # explicit steps add mass
+        mass = self._solver.vertex_mass
         impulses = self._impulses.frame(
             given.fields, given.gravity_shares, state.goals, goals, fixed, mass, given.pulls, given.liquid_level
         )
@@ -324,7 +324,7 @@ class World:
         assert self._plastic is not None
         broken = state.keyed.bond_broken
         model = self._segments.model
-        mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps add mass
+        mass = self._solver.vertex_mass
         torn = state.keyed.torn
         is_other = self._plastic.after(state, model, mass, tick)
         self._use(state)
@@ -370,7 +370,7 @@ class World:
 
     def _measured(self, state: State) -> Measured:
         model = self._segments.model
-        mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps add mass
+        mass = self._solver.vertex_mass
         return self._measurements.at(state, model, mass, self._segments.left(state.rest_lengths))
 
     def _start(self) -> State:

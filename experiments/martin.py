@@ -171,7 +171,7 @@ def share_found(model, frames):
     world = run_world(model)
     searches = {per: ParticleSearch(model, MethodOptions(particles_per_vertex=1.0 / per)) for per in PER_PARTICLE}
     touching, found, looks = 0, dict.fromkeys(PER_PARTICLE, 0), []
-    acting = world._solver._particles.search
+    acting = world._solver.integrator._particles.search
     find = acting.find
 
     def looking(x, poses):

@@ -1,11 +1,14 @@
 """Matyka 2004: his ball in the plane blows up and falls in its box; the longest steps of Euler's and Heun's method."""
 
+from functools import partial
+
 import numpy as np
 import shapes
 from scenes import Ball
-from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core import MethodOptions, ModelBuilder
+from softpressure_ext.core.papers.integrator import ForceBased
 from softpressure_ext.core.papers.schemes import SCHEMES, Scheme, stable_angle
-from softpressure_ext.core.papers.solver import ForceBasedSolver
+from softpressure_ext.core.solvers.sequential.solver import SequentialSolver
 
 from .figures import BLUE, COLOURS, GREY, NAMES, label_lines, number
 from .parts import FRAME_RATE, lasts, longest_step, put, recorded, tray, world_of
@@ -35,11 +38,11 @@ SPRING, POINT_MASS, NUDGE = 1e3, 0.01, 1e-4
 STEPS, GROWN = 2000, 3.0
 
 
-class ForwardEuler(ForceBasedSolver):
-    """Advances a model by the textbook's Euler method, which the extension does not offer."""
+class ForwardEuler(ForceBased):
+    """The textbook's Euler method, which the extension does not offer."""
 
-    def __init__(self, model, substep_time):
-        super().__init__(model, substep_time, "EXPLICIT_EULER")
+    def __init__(self, *given):
+        super().__init__("EXPLICIT_EULER", MethodOptions(), *given)
         self._scheme = FORWARD_EULER
 
 
@@ -97,7 +100,7 @@ def ring_model(ratio=0.0):
 def ring_limit(method, ratio, theory):
     """Longest h w with which the ring's stiffest oscillation does not grow, near that of the theory."""
     model, frequency = ring_model(ratio)
-    solver = ForwardEuler if method == "FORWARD_EULER" else method
+    solver = partial(SequentialSolver, make=ForwardEuler) if method == "FORWARD_EULER" else method
     batch, x = 50, model.rest_positions - model.rest_positions.mean(axis=0)
     around = np.arctan2(x[:, 2], x[:, 0])
     sign = np.where(np.round(around / (2.0 * np.pi / POINTS)).astype(int) % 2, -1.0, 1.0)

@@ -2,15 +2,17 @@
 
 import math
 import time
+from functools import partial
 
 import numpy as np
 import reference
 import shapes
 from softpressure_ext.core import DivergenceError, FrameInput, MethodOptions, ModelBuilder
+from softpressure_ext.core.papers.integrator import ForceBased
 from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
 from softpressure_ext.core.papers.simplified import add_spring_damping
-from softpressure_ext.core.papers.solver import ForceBasedSolver
 from softpressure_ext.core.papers.stability import neighbour_rate
+from softpressure_ext.core.solvers.sequential.solver import SequentialSolver
 
 from .figures import BLUE, COLOURS, NAMES, ORANGE, label_lines, number, plain_ticks, table
 from .parts import (
@@ -53,13 +55,13 @@ NUDGE, GROWN, RING_SECONDS, LEAST_ANGLE, LARGEST_ANGLE = 0.01, 10.0, 1.5, 0.2, 6
 SUBSTEPS = 7
 
 
-class Damped(ForceBasedSolver):
+class Damped(ForceBased):
     """A method of the paper with eq. 12, c sum (v_j - v_i), of a given constant c [N s/m]."""
 
-    def __init__(self, model, substep_time, method, constant):
-        super().__init__(model, substep_time, method, MethodOptions(neighbour_damping="ALL", restore_momentum=False))
-        stiffness = np.full_like(model.edges.stiffness, constant / substep_time)
-        self._dampers = model.edges._replace(stiffness=stiffness)
+    def __init__(self, method, constant, *given):
+        super().__init__(method, MethodOptions(neighbour_damping="ALL", restore_momentum=False), *given)
+        edges = self.model.edges
+        self._dampers = edges._replace(stiffness=np.full_like(edges.stiffness, constant / self.substep_time))
 
     def _damp_neighbours(self, v, force):
         add_spring_damping(v, self._dampers, self.model.chunks, self.substep_time, force)
@@ -108,9 +110,7 @@ class Nudged:
         model = ball_model(STIFF, self.subdivisions, constant(h) if along else 0.0, free=True)
         batch = max(1, round(0.05 / h))
 
-        def solver(model, substep_time):
-            return Damped(model, substep_time, method, 0.0 if along else constant(h))
-
+        solver = partial(SequentialSolver, make=partial(Damped, method, 0.0 if along else constant(h)))
         world = put(world_of(model, solver, batch, 1.0 / (batch * h)), self.rest, self.nudge)
         first, rows = relative_speed(world), [1.0]
 

@@ -15,7 +15,7 @@ from ..jit import kernel
 from ..model import Model
 from ..simulation_mesh.nearest import nearest_triangles
 from ..simulation_mesh.rays import grid_of
-from ..simulation_mesh.samples import closest_weights
+from .narrow_phase.closest_points import closest_on_corners
 
 #: Share of the gap that a vertex may stand off.
 STANDING = 1.0 / 3.0
@@ -123,7 +123,7 @@ def set_gaps(grid, places, reach, gaps):
                         continue
                     for q in range(grid.start[cell], grid.start[cell + 1]):
                         f = grid.triangles[grid.entry[q]]
-                        _, _, square = closest_weights(places, i, grid.x, f[0], f[1], f[2])
+                        square = closest_on_corners(places, i, grid.x, f[0], f[1], f[2])[6]
                         if square <= best:
                             best = square
                             gaps[i] = np.sqrt(square)

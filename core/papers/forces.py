@@ -19,11 +19,11 @@ from ..energy.energies import ModelElements
 from ..energy.gas import evaluate_gas
 from ..energy.stretch import stretch_force
 from ..energy.volume import tetrahedron_force
-from ..extras import gas_rules
 from ..jit import kernel
 from ..model import Model
 from ..options import DEFAULTS, MethodOptions
 from ..simd import load3, store3, triple
+from .gas_rules import GasRules
 
 
 class SoftForces:
@@ -34,7 +34,8 @@ class SoftForces:
         n = model.vertex_count
         self._model = model
         self._planes = Planes(model)
-        self._gas_rules, self._is_weighted = gas_rules(model, options), model.weighs_pressure
+        self._gas_rules = GasRules(model, options) if options.changes_gas else None
+        self._is_weighted = model.weighs_pressure
         self._gas_start = model.chunks.body_start[:-1]  # first chunk of each body
         self._tension = np.zeros(edge_count)
         self._hinge_force = np.zeros((hinge_count, 4, 3))

@@ -7,12 +7,12 @@ direction of a side across it. Rigid motions are followed exactly.
 import numpy as np
 
 from ..array_types import FloatArray
+from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import kernel, lean_kernel
 from ..team import share
 from ..topology import grouped
 from .drawn import vertex_normals
 from .even import EvenMesh
-from .samples import closest_weights
 from .surface import Numbers
 
 #: Binding: triangles within this many rings of where the remesher left a vertex.
@@ -125,13 +125,13 @@ def bind(p, normals, x, triangles, start, entry, face, triangle, weights):
         for j in range(count):
             t = waiting[j]
             a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-            wb, wc, cost = closest_weights(p, i, x, a, b, c)
+            wa, wb, wc, _, _, _, cost, _ = closest_on_corners(p, i, x, a, b, c)
             side = (x[a, 0] - x[b, 0]) ** 2 + (x[a, 1] - x[b, 1]) ** 2 + (x[a, 2] - x[b, 2]) ** 2
             along = unit[t, 0] * normals[i, 0] + unit[t, 1] * normals[i, 1] + unit[t, 2] * normals[i, 2]
             cost += side * (TURN_COST * (1.0 - along) + (AWAY_COST if along < -0.2 else 0.0))
             if cost < best:
                 best, triangle[i] = cost, t
-                weights[i, 0], weights[i, 1], weights[i, 2] = 1.0 - wb - wc, wb, wc
+                weights[i, 0], weights[i, 1], weights[i, 2] = wa, wb, wc
 
 
 @lean_kernel

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import lean_kernel
 from .flip import BAD, MOST_TURN
-from .samples import AGREEING, NO_BOUND, TOLERANCE, closest_weights, commit, gather, hand_over
+from .samples import AGREEING, NO_BOUND, TOLERANCE, commit, gather, hand_over
 from .surface import LARGEST_RING, dot_rows, following, preceding, ring_of, set_normal, sharp_edge_count
 
 #: Weight of a vertex's own distance from the drawn surface against the distances of samples: without it, spikes.
@@ -108,8 +109,8 @@ def fit(m, samples, s, v, gathered, nx, ny, nz):
         if agreement < AGREEING:
             continue
         a, b, c = s.corners[face, 0], s.corners[face, 1], s.corners[face, 2]
-        wb, wc, _ = closest_weights(samples.x, sample, m.x, a, b, c)
-        own = 1.0 - wb - wc if a == v else (wb if b == v else wc)
+        wa, wb, wc, _, _, _, _, _ = closest_on_corners(samples.x, sample, m.x, a, b, c)
+        own = wa if a == v else (wb if b == v else wc)
         fx, fy, fz = s.normals[face, 0], s.normals[face, 1], s.normals[face, 2]
         own *= nx * fx + ny * fy + nz * fz
         residual = fx * (px - m.x[a, 0]) + fy * (py - m.x[a, 1]) + fz * (pz - m.x[a, 2])

@@ -3,9 +3,9 @@
 import numpy as np
 
 from ..array_types import FloatArray
+from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import kernel
 from .rays import grid_of
-from .samples import closest_weights
 from .surface import Numbers
 
 #: What a full turn of the normal costs, in squared lengths of the search.
@@ -60,9 +60,9 @@ def find_nearest(grid, unit, points, normals, turn_cost, face, weights):
                         for q in range(grid.start[cell], grid.start[cell + 1]):
                             t = grid.entry[q]
                             f = grid.triangles[t]
-                            s, w, cost = closest_weights(points, i, grid.x, f[0], f[1], f[2])
+                            r, s, w, _, _, _, cost, _ = closest_on_corners(points, i, grid.x, f[0], f[1], f[2])
                             along = unit[t, 0] * normals[i, 0] + unit[t, 1] * normals[i, 1] + unit[t, 2] * normals[i, 2]
                             cost += turn_cost * max(0.0, -along)
                             if cost < best or (cost == best and t < face[i]):
                                 best, face[i] = cost, t
-                                weights[i, 0], weights[i, 1], weights[i, 2] = 1.0 - s - w, s, w
+                                weights[i, 0], weights[i, 1], weights[i, 2] = r, s, w

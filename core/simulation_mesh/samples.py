@@ -4,6 +4,7 @@ So nothing is projected and nothing is searched: samples bound the distance of t
 the vertices and, at the end, bind the drawn vertices.
 """
 
+from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import lean_kernel
 from .surface import dot_rows, set_normal
 
@@ -15,35 +16,6 @@ CLOSE_SHARE, FAR_SHARE = 0.45, 0.8
 AGREEING = 0.2
 #: What a face that does not costs, in squared edge lengths.
 TURNED_COST = 0.25
-
-
-@lean_kernel
-def closest_weights(p, i, x, a, b, c):
-    """Weights of corners b and c of a triangle at its point nearest to row i of p, and their squared distance."""
-    ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
-    vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
-    qx, qy, qz = p[i, 0] - x[a, 0], p[i, 1] - x[a, 1], p[i, 2] - x[a, 2]
-    uu, uv, vv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz, vx * vx + vy * vy + vz * vz
-    qu, qv = ux * qx + uy * qy + uz * qz, vx * qx + vy * qy + vz * qz
-    det = uu * vv - uv * uv
-    if det > 1e-12 * uu * vv:
-        s, t = (vv * qu - uv * qv) / det, (uu * qv - uv * qu) / det
-        if s >= 0.0 and t >= 0.0 and s + t <= 1.0:
-            dx, dy, dz = qx - s * ux - t * vx, qy - s * uy - t * vy, qz - s * uz - t * vz
-            return s, t, dx * dx + dy * dy + dz * dz
-    s, t = min(max(qu / uu if uu > 0.0 else 0.0, 0.0), 1.0), 0.0
-    best = (qx - s * ux) ** 2 + (qy - s * uy) ** 2 + (qz - s * uz) ** 2
-    w = min(max(qv / vv if vv > 0.0 else 0.0, 0.0), 1.0)
-    d = (qx - w * vx) ** 2 + (qy - w * vy) ** 2 + (qz - w * vz) ** 2
-    if d < best:
-        best, s, t = d, 0.0, w
-    far = uu - 2.0 * uv + vv
-    w = min(max((qv - qu + uu - uv) / far if far > 0.0 else 0.0, 0.0), 1.0)
-    r = 1.0 - w
-    d = (qx - r * ux - w * vx) ** 2 + (qy - r * uy - w * vy) ** 2 + (qz - r * uz - w * vz) ** 2
-    if d < best:
-        best, s, t = d, r, w
-    return s, t, best
 
 
 @lean_kernel
@@ -71,7 +43,7 @@ def hand_over(m, samples, s, sample_count, face_count, bound):
         best = 1e30
         for face in range(face_count):
             corners = s.corners[face]
-            _, _, d = closest_weights(samples.x, sample, m.x, corners[0], corners[1], corners[2])
+            d = closest_on_corners(samples.x, sample, m.x, corners[0], corners[1], corners[2])[6]
             if dot_rows(s.normals, face, samples.normal, sample) < AGREEING:
                 d += TURNED_COST * length * length
             if d < best:

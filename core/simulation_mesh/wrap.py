@@ -8,8 +8,8 @@ and outside (surface nets; Gibson 1998).
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray
+from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import kernel, lean_kernel
-from .samples import closest_weights
 from .surface import Numbers
 
 #: Cells along the longest side of a whole mesh: finer grids let the outside in through narrow gaps.
@@ -136,8 +136,7 @@ def set_distances(x, triangles, reach, value):
                 for w in range(first, last + 1):
                     at[i], at[j], at[k] = u, v, w
                     p[0, i], p[0, j], p[0, k] = u, v, w
-                    _, _, d = closest_weights(p, 0, x, a, b, c)
-                    d = np.sqrt(d)
+                    d = np.sqrt(closest_on_corners(p, 0, x, a, b, c)[6])
                     if d < value[at[0], at[1], at[2]]:
                         value[at[0], at[1], at[2]] = d
 

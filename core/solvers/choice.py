@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..array_types import FloatArray
 from ..bodies.rigid.convex import ConvexShapes, convex_shapes
 from ..energy.energies import ModelElements
 from ..errors import ParameterError
+from ..extras import circles, gas_rules, step_damping
 from ..model import Model
 from ..options import DEFAULTS, MethodOptions
 from ..parameters.methods import ENGINE
@@ -32,6 +34,10 @@ class Solver(Protocol):
     """
 
     model: Model
+
+    @property
+    def vertex_mass(self) -> FloatArray:
+        """Masses that its steps move [kg], in the model's order."""
 
     @property
     def counts(self) -> Counts:
@@ -106,23 +112,27 @@ def _explicit(model: Model, substep_time: float, options: MethodOptions = DEFAUL
     if shapes is not None:
         from .rigid.solver import RigidSolver
 
-        return RigidSolver(model, substep_time, shapes, options)
+        return RigidSolver(model, substep_time, shapes, step_damping(model, options))
     from .explicit.solver import ExplicitSolver
 
     return ExplicitSolver(model, substep_time, options)
 
 
 def _xpbd(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
-    from .xpbd.solver import XpbdSolver
+    from .sequential.solver import SequentialSolver
+    from .xpbd.integrator import Xpbd
 
-    return XpbdSolver(model, substep_time, options)
+    integrator = partial(Xpbd, rules=gas_rules(model, options), circles=circles(model))
+    return SequentialSolver(model, substep_time, integrator, step_damping(model, options))
 
 
 def _force_based(method: str) -> NamedSolver:
     def make(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
-        from ..papers.solver import ForceBasedSolver
+        from ..papers.integrator import ForceBased
+        from .sequential.solver import SequentialSolver
 
-        return ForceBasedSolver(model, substep_time, method, options)
+        integrator = partial(ForceBased, method, options)
+        return SequentialSolver(model, substep_time, integrator, step_damping(model, options))
 
     return make
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..array_types import FloatArray
 from ..model import Model
 from ..rigid_change import moved_as_one
+from ..state import State
 
 
 def lifts(model: Model, load: FloatArray | None, mass: FloatArray) -> FloatArray:
@@ -22,16 +23,18 @@ def lifts(model: Model, load: FloatArray | None, mass: FloatArray) -> FloatArray
     return np.asarray(np.add.reduceat(load, start) / np.add.reduceat(mass, start)[:, None])
 
 
-def add_late_turn(
-    model: Model, load: FloatArray, mass: FloatArray, x: FloatArray, v: FloatArray, lag: float, time: float,
-    changed: FloatArray,
-) -> None:  # fmt: skip
-    """Add to velocities [m/s] the turn that a load has where its vertices are `lag` [s] later than it was applied.
+def late_turn(
+    model: Model, load: FloatArray | None, mass: FloatArray, state: State, lag: float, time: float
+) -> FloatArray | None:
+    """The turn [m/s] that a load has where its vertices are `lag` [s] later than it was applied; None without a load.
 
     Steps that apply a force where they begin have its arms half a step too early. The pressure on a spinning body,
-    which does not turn with it, would have a torque there. `x` [m] and `v` [m/s] of the vertices where the load begins,
-    which acts for a `time` [s] on their `mass` [kg]. Membranes with pins are left out.
+    which does not turn with it, would have a torque there. `state`: where the load begins, which acts for a `time` [s]
+    on vertices of this `mass` [kg]. Membranes with pins are left out.
     """
+    if load is None:
+        return None
+    x, v, changed = state.positions, state.velocities, np.zeros_like(load)
     for body in range(model.membrane_count):
         own = slice(*model.body_point_start[body : body + 2].tolist())
         if model.pinned[own].any() or not load[own].any():
@@ -39,4 +42,5 @@ def add_late_turn(
         mean = (mass[own, None] * v[own]).sum(axis=0) / mass[own].sum()
         impulses = time * load[own]
         turned = moved_as_one(x[own], mass[own], x[own] + lag * (v[own] - mean), impulses)
-        changed[own] += turned - moved_as_one(x[own], mass[own], x[own], impulses)
+        changed[own] = turned - moved_as_one(x[own], mass[own], x[own], impulses)
+    return changed

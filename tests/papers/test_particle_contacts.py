@@ -200,7 +200,7 @@ def test_attached_bodies_have_no_contact():
     world = world_of(builder, substeps=200)  # glue is stiff
     world.advance_frame()
     assert world.diagnostics().candidate_count == 0
-    assert world._solver._particles.search.count == 0
+    assert world._solver.integrator._particles.search.count == 0
 
 
 @pytest.mark.parametrize("solver", ["RK4_MARTIN", "IMPLICIT_KANG"])

@@ -76,7 +76,7 @@ def halves(world):
 def motion(world, vertices=slice(None)):
     """Centre [m], momentum [N s] and angular momentum [N m s] of vertices, with the masses that steps move."""
     state, count = world.save(), world.model.vertex_count
-    mass = getattr(world._solver, "vertex_mass", world.model.vertex_mass)[vertices, None]
+    mass = world._solver.vertex_mass[vertices, None]
     x, v = state.positions[:count][vertices], state.velocities[:count][vertices]
     return (mass * x).sum(axis=0) / mass.sum(), (mass * v).sum(axis=0), (mass * np.cross(x, v)).sum(axis=0)
 
@@ -109,7 +109,7 @@ def test_a_bar_that_is_pulled_apart_comes_in_two_pieces_that_fly_on_freely(solve
             size = np.linalg.norm(push)
             np.testing.assert_allclose(now, push, rtol=0, atol=KEPT[solver] * size)
             np.testing.assert_allclose(around, turn, rtol=0, atol=KEPT[solver] * size * 1.0)  # an arm of 1 m
-            mass = getattr(world._solver, "vertex_mass", world.model.vertex_mass)[own].sum()
+            mass = world._solver.vertex_mass[own].sum()
             way = push / mass * frame / RATE
             np.testing.assert_allclose(here - place, way, rtol=0, atol=KEPT[solver] * np.linalg.norm(way) + 1e-12)
     gaps = np.diff(energies)
@@ -126,7 +126,7 @@ def test_halves_of_a_skin_that_is_torn_around_its_equator_move_on_their_own(solv
     still = state.positions[lower].copy()
     state.velocities[upper] = (0.3, 0.0, 1.0)
     world.load(state)
-    mass = getattr(world._solver, "vertex_mass", world.model.vertex_mass)
+    mass = world._solver.vertex_mass
     for _ in range(12):
         world.advance_frame()
     state = world.save()
@@ -179,7 +179,7 @@ def test_halves_of_a_skin_hit_each_other(solver):
     assert state.velocities[lower, 2].mean() < -0.1  # pushed
     assert np.isfinite(state.positions).all()
     total = motion(world)[1]
-    mass = getattr(world._solver, "vertex_mass", world.model.vertex_mass)
+    mass = world._solver.vertex_mass
     np.testing.assert_allclose(total, (0.0, 0.0, -mass[upper].sum()), atol=1e-6)
 
 

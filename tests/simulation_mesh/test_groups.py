@@ -38,11 +38,14 @@ def test_the_even_mesh_is_carried_exactly_by_rigid_motion(bound):
 
 def test_what_is_carried_there_and_followed_back_is_what_was_animated():
     x, triangles = MESHES["beast"]
-    even = even_mesh(x, triangles, 1000)
-    animated = drawn_meshes.bent(x, 2.0)
-    back = Follower(even, x).positions(InverseFollower(even, x).positions(animated))
-    off = np.linalg.norm(back - animated, axis=1) / np.ptp(x, axis=0).max()
-    assert np.quantile(off, 0.95) < 0.003 and off.max() < 0.02
+    animated, farthest = drawn_meshes.bent(x, 2.0), []
+    for count in range(960, 1041, 20):
+        even = even_mesh(x, triangles, count)
+        back = Follower(even, x).positions(InverseFollower(even, x).positions(animated))
+        off = np.linalg.norm(back - animated, axis=1) / np.ptp(x, axis=0).max()
+        assert np.quantile(off, 0.95) < 0.003
+        farthest.append(off.max())
+    assert np.median(farthest) < 0.018  # of a single mesh it is that of one vertex, 0.010 to 0.024
 
 
 def test_triangles_without_area_do_not_lead_astray():

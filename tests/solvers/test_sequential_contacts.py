@@ -7,12 +7,12 @@ from crossings import assert_nothing_crosses
 from rigid_scene import block
 from scenes import BEACH_BALL, LIVELY, add_ball
 from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.solvers.choice import SOLVERS
 from softpressure_ext.core.solvers.explicit.arrays import contacts_of
 from softpressure_ext.core.solvers.explicit.carried import start_bodies
 from softpressure_ext.core.solvers.explicit.turning import slide_into_line
 from softpressure_ext.core.solvers.sequential.contacts import impulses_of, sweep
 from softpressure_ext.core.solvers.xpbd.glue import project_glue
-from softpressure_ext.core.solvers.xpbd.solver import XpbdSolver
 from validation import validated
 
 TIME = 1 / 480
@@ -29,11 +29,11 @@ class Rows:
             builder.add_rigid(f"box {number}", *block((0.2, 0.3, 0.4), (1.0 + number, 0.0, 0.0)), mass=0.1 + number)
         builder.add_collider("plate", *shapes.grid(4.0))
         self.model = model = builder.build()
-        self.solver = XpbdSolver(model, TIME)
-        self.scene = scene = self.solver._scene
-        self.rigid, self.owner = scene.contact.rigid, model.point_body[self.solver._numbering.point]
+        self.solver = SOLVERS["XPBD"](model, TIME)
+        self.scene = scene = self.solver.phase
+        self.rigid, self.owner = scene.contact.rigid, model.point_body[self.solver.space.numbering.point]
         self.x = np.zeros((model.point_count, 4))
-        self.x[:, :3] = model.rest_positions[self.solver._numbering.point]
+        self.x[:, :3] = model.rest_positions[self.solver.space.numbering.point]
         self.rigid.pose[:] = 0.0
         self.rigid.pose[:, :3], self.rigid.pose[:, 3] = model.rigid.centre, 1.0
         start_bodies(self.rigid)
@@ -159,11 +159,11 @@ def test_attachments_have_their_compliance():
     ball = add_ball(builder, BEACH_BALL, 1)
     box = builder.add_rigid("box", *block((0.1, 0.1, 0.1), (0.0, 0.0, 0.4)), mass=0.5)
     builder.attach_to_rigid(ball, [0], box)
-    solver = XpbdSolver(builder.build(), TIME)
-    scene, model = solver._scene, solver.model
+    solver = SOLVERS["XPBD"](builder.build(), TIME)
+    scene, model = solver.phase, solver.model
     contact = scene.contact
     x, velocity = np.zeros((model.point_count, 4)), np.zeros((model.point_count, 4))
-    x[:, :3] = model.rest_positions[solver._numbering.point]
+    x[:, :3] = model.rest_positions[solver.space.numbering.point]
     contact.rigid.pose[:, :3], contact.rigid.pose[:, 3] = model.rigid.centre, 1.0
     start_bodies(contact.rigid)
     i, anchor = scene.glue.rows.points[:2] // 4

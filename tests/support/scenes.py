@@ -106,7 +106,7 @@ def moved_mass(world):
 
     A solver that adds to the masses of a few vertices keeps the momenta of those masses, not of the model's.
     """
-    return np.asarray(getattr(world._solver, "vertex_mass", world.model.vertex_mass))
+    return np.asarray(world._solver.vertex_mass)
 
 
 def centre(world, body=0):

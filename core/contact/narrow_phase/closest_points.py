@@ -98,14 +98,14 @@ def closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
 @inline_kernel
 def closest_on_triangle_of(x, point, triangles, triangle):
     """`closest_on_triangle` for a point and a triangle given by number; x positions (point_count, 3)."""
-    return closest_on_corners(x, point, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])
+    return closest_on_corners(x, point, x, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])
 
 
 @inline_kernel
-def closest_on_corners(x, point, a, b, c):
-    """The same for the triangle with these corners."""
+def closest_on_corners(points, point, x, a, b, c):
+    """The same for row `point` of `points` and the triangle with these corners at x."""
     return closest_on_triangle(
-        x[point, 0], x[point, 1], x[point, 2],
+        points[point, 0], points[point, 1], points[point, 2],
         x[a, 0], x[a, 1], x[a, 2],
         x[b, 0], x[b, 1], x[b, 2],
         x[c, 0], x[c, 1], x[c, 2],

@@ -57,7 +57,7 @@ def measure(x, surface, row, pairs):
             height += normal[row, axis] * (x[point, axis] + foot)
         pairs.distance[row], pairs.gap[row], pairs.feature[row] = abs(height), height, 0
         return
-    u, v, w, qx, qy, qz, d, where = closest_on_corners(x, point, a, b, c)
+    u, v, w, qx, qy, qz, d, where = closest_on_corners(x, point, x, a, b, c)
     d = math.sqrt(d)
     # The direction of a vector shorter than this is rounding.
     vague = 1e-14 * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))

@@ -3,27 +3,19 @@
 Also what a run of steps does once, at both ends: gravity of half a step, and which bodies have contacts.
 """
 
-from ...jit import lean_inline_kernel, lean_kernel
+from ...jit import lean_kernel
 from .arrays import GIVEN, RIGID
-
-
-@lean_inline_kernel
-def given_motion(start, end, share, frame_time, q, axis):
-    """Position [m] and velocity [m/s] of given point q, see `Motion`."""
-    way = end[q, axis] - start[q, axis]
-    return start[q, axis] + share * way, way / frame_time
 
 
 @lean_kernel
 def read_points(
-    positions, velocities, points, start, end, share, frame_time, place, kind, point_start, pinned, x, y, given_start,
-    velocity, pinned_velocity, moves, mean,
+    positions, velocities, points, given, given_velocity, place, bodies, run, x, y, velocity
 ):  # fmt: skip
     """Read positions x = y and velocities of all points; returns the largest relative speed of two bodies [m/s].
 
-    The first seven arguments are a state's and a motion's. `mean`: velocities of the bodies, flat. Points of rigid
-    bodies have no velocities of their own.
+    `points`: whose motion is `given`. Points of rigid bodies have no velocities of their own.
     """
+    kind, point_start, mean = bodies.kind, bodies.point_start, bodies.mean
     for i in range(place.shape[0]):
         p = 4 * place[i]
         for axis in range(3):
@@ -34,12 +26,12 @@ def read_points(
     for q in range(points.shape[0]):
         p = 4 * place[points[q]]
         for axis in range(3):
-            x[p + axis], velocity[p + axis] = given_motion(start, end, share, frame_time, q, axis)
+            x[p + axis], velocity[p + axis] = given[q, axis], given_velocity[q, axis]
     for i in range(x.shape[0]):
-        y[i] = given_start[i] = x[i]
-    for q in range(pinned.shape[0]):
+        y[i] = run.given_start[i] = x[i]
+    for q in range(run.pinned.shape[0]):
         for axis in range(3):
-            pinned_velocity[q, axis] = velocity[4 * pinned[q] + axis]
+            run.pinned_velocity[q, axis] = velocity[4 * run.pinned[q] + axis]
     fastest = 0.0
     for b in range(kind.shape[0]):
         first, last = 4 * point_start[b], 4 * point_start[b + 1]
@@ -47,7 +39,7 @@ def read_points(
         for p in range(first, last, 4):
             sx, sy, sz = sx + velocity[p], sy + velocity[p + 1], sz + velocity[p + 2]
             size += abs(velocity[p]) + abs(velocity[p + 1]) + abs(velocity[p + 2])
-        moves[b] = kind[b] == GIVEN and size > 0.0
+        run.moves[b] = kind[b] == GIVEN and size > 0.0
         if kind[b] == RIGID:
             velocity[first:last] = 0.0
         count = max((last - first) // 4, 1)
@@ -59,7 +51,7 @@ def read_points(
 
 
 @lean_kernel
-def write_points(x, velocity, place, count, points, start, end, share, frame_time, positions, velocities):
+def write_points(x, velocity, place, count, points, given, given_velocity, positions, velocities):
     """Write positions and velocities of the free points, which come first, and of the given ones into a state."""
     for i in range(count):
         p = 4 * place[i]
@@ -68,7 +60,7 @@ def write_points(x, velocity, place, count, points, start, end, share, frame_tim
     for q in range(points.shape[0]):
         i = points[q]
         for axis in range(3):
-            positions[i, axis], velocities[i, axis] = given_motion(start, end, share, frame_time, q, axis)
+            positions[i, axis], velocities[i, axis] = given[q, axis], given_velocity[q, axis]
 
 
 @lean_kernel

@@ -4,7 +4,7 @@ One step is a leapfrog: half of gravity's velocity before the move, half after i
 in contact get all of it before, as their contacts balance it at once.
 """
 
-import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,13 +12,9 @@ from ...array_types import BoolArray, FloatArray
 from ...bodies.rigid.convex import ConvexShapes
 from ...contact.kept_distance import RESTING_SHARE
 from ...contact.restitution import resting_speed
-from ...errors import ParameterError
-from ...extras import step_damping
 from ...model import Model
-from ...options import DEFAULTS, MethodOptions
 from ...state import RigidMotion, State
 from ..counts import Counts
-from ..fixed_steps import FixedSteps
 from ..kinematics import Motion
 from ..notes import Finding, FrameNotes, PairContacts, Reason
 from .bodies import add_turn, finish_bodies, fly_awake, place_bodies, turn_on
@@ -27,17 +23,18 @@ from .impulses import MOST_SWEEPS, PUSHING, RELAXING, Effort, bounce, move_rows,
 from .rows import mark_pressing
 from .work import Motions, body_energies, bounce_shares, cut_bounce, island_losses, pay_debts
 
+if TYPE_CHECKING:
+    from ...papers.step_damping import StepDamping
 
-class RigidSolver(FixedSteps):
+
+class RigidSolver:
     """Advances rigid bodies by substeps of `substep_time` [s]; `shapes` must all be simple."""
 
     def __init__(
-        self, model: Model, substep_time: float, shapes: ConvexShapes, options: MethodOptions = DEFAULTS
+        self, model: Model, substep_time: float, shapes: ConvexShapes, damping: "StepDamping | None" = None
     ) -> None:
-        if not (math.isfinite(substep_time) and substep_time > 0.0):
-            raise ParameterError(f"substep: {substep_time} s; give a positive time.")
-        self.model, self.substep_time, self.counts = model, substep_time, Counts()
-        self._step_damping = step_damping(model, options)
+        self.model, self.substep_time, self.counts, self.vertex_mass = model, substep_time, Counts(), model.vertex_mass
+        self._step_damping = damping
         self._contacts = RigidContacts(model, substep_time, shapes, self.counts)
         self._steps = self._unconverged = 0  # of the frame: steps, and those whose sweeps ended at the limit
         self._bodies = np.zeros((0, 2), np.int32)  # of each row, when the frame ended
@@ -82,8 +79,15 @@ class RigidSolver(FixedSteps):
         """See `choice.Solver`: zeros, as contacts of rigid bodies are not forces on points."""
         return np.zeros(self.model.point_count)
 
-    def substep(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
-        """One substep from `before` to `after`, which may be the same object."""
+    def join(self, _state: State, _left: int) -> int:
+        """How many substeps to take as one: always 1."""
+        return 1
+
+    def step(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, _count: int = 1,
+        _load: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        """One substep, see `choice.Solver`; there are no vertices that a load could act on."""
         h, frame, contacts = self.substep_time, motion.frame_time, self._contacts
         if after is not before:
             _take_over(before, after)

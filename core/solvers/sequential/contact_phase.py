@@ -14,7 +14,6 @@ import numpy as np
 from ...array_types import BoolArray, FloatArray
 from ...bodies.flat.plane import hold_in_plane
 from ...jit import lean_kernel
-from ...model import Model
 from ...simd import load4, store4
 from ..explicit import carried
 from ..explicit.arrays import AGE, LACKS_ROOM, PRESSING, RESUMES, SPAN, STEP  # fmt: skip
@@ -25,6 +24,7 @@ from ..explicit.epochs import plan
 from ..explicit.glue import Glue, place_glued
 from ..explicit.skins import Planes
 from ..explicit.verify import accept
+from ..explicit.workspace import Workspace
 from .contacts import Impulses, impulses_of, note_contacts, press, stop_all
 
 #: Where a run resumes, in `state[RESUMES]`: at the search that begins a frame, or at one later in a substep.
@@ -55,11 +55,18 @@ class ContactPhase(NamedTuple):
     tied: BoolArray  # whether a moving body has attachments or pins
     lies: BoolArray  # whether all of gravity acts at the start, as contacts, attachments or pins balance it; changes
 
+    def note_impulses(self) -> None:
+        """Write the normal impulses of the last substep into the contact set."""
+        for number, impulses in enumerate((self.corner_impulses, self.side_impulses)):
+            count = self.contact.run.found[2 + number]
+            contacts = self.contact.sides if number else self.contact.corners
+            contacts.grip[3 : 4 * count : 4] = impulses.along[:count] + impulses.last[:count]
 
-def contact_phase_of(
-    model: Model, contact: ContactSet, glue: Glue, planes: Planes, losses: Dissipation
-) -> ContactPhase:
-    """The contact phase of a model."""
+
+def contact_phase_of(space: Workspace) -> ContactPhase:
+    """The contact phase of a model; bounces of rigid bodies are those of its contacts (Müller et al. 2020, 3.6)."""
+    model, pairs = space.model, space.losses.pairs
+    pairs.counts[:] &= pairs.low < model.membrane_count
     tied = np.zeros(model.moving_count, bool)
     tied[model.point_body[: model.vertex_count][model.pinned]] = True
     tied[model.point_body[model.attachments.points]] = True
@@ -67,12 +74,12 @@ def contact_phase_of(
         Velocities(np.zeros(4 * model.vertex_count), np.zeros((model.rigid_count, 6))) for _ in range(2)
     )  # fmt: skip
     return ContactPhase(
-        contact=contact,
+        contact=space.contact,
         corner_impulses=impulses_of(START_ROOM),
         side_impulses=impulses_of(START_ROOM),
-        glue=glue,
-        planes=planes,
-        losses=losses,
+        glue=space.glue,
+        planes=Planes(space.numbering.place[model.flat.pairs], model.flat.pair_normal),
+        losses=space.losses,
         free=free,
         late=late,
         touching=np.zeros(model.moving_count, bool),

@@ -1,122 +1,158 @@
-"""Base of the solvers whose substeps have a given length and end in the contact phase of `contact_phase.py`."""
+"""The solver whose substeps have a given length and end in the contact phase of `contact_phase.py`.
 
-import math
-from abc import abstractmethod
+What moves everything before that is an `Integrator`: that of XPBD, or of a paper.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...array_types import FloatArray
-from ...errors import ParameterError
-from ...extras import step_damping
 from ...model import Model
-from ...options import DEFAULTS, MethodOptions
 from ...state import State
-from ..counts import Counts
-from ..explicit.arrays import LACKS_ROOM, RESUMES, SEARCHES, STEP
-from ..explicit.contact_set import contact_set
-from ..explicit.dissipation import LOSS_TIME, losses_of
-from ..explicit.glue import glue_of
-from ..explicit.layout import lay_out
-from ..explicit.skins import Planes
-from ..explicit.solver import ExplicitSolver
+from ..explicit.arrays import LACKS_ROOM, PRESSING, RESUMES, SEARCHES, STEP
+from ..explicit.dissipation import LOSS_TIME
+from ..explicit.left_out import list_crossing
+from ..explicit.workspace import Workspace
 from ..kinematics import Motion
-from ..notes import FrameCounts
+from ..notes import FrameNotes
 from .contact_phase import ContactPhase, contact_phase_of
 from .contacts import impulses_of
 
+if TYPE_CHECKING:
+    from ...papers.step_damping import StepDamping
 
-class SequentialSolver(ExplicitSolver):
-    """Advances a model by substeps of `substep_time` [s], a run of them at a time."""
 
-    _scene: ContactPhase  # type: ignore[assignment]  # its contact set and losses are those of `explicit.steps.Scene`
+class Integrator:
+    """Moves everything in a substep as if nothing touched; base of those with contacts of their own, or none."""
 
-    def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
-        if not (math.isfinite(substep_time) and substep_time > 0.0):
-            raise ParameterError(f"substep: {substep_time} s; give a positive time.")
-        self.model, self.substep_time, self.counts = model, substep_time, Counts()
-        self._untouching = model.ignores
-        self._numbering, patches = lay_out(model)
-        count, order = model.point_count, self._numbering.point[: model.vertex_count]
-        self._masses = model.vertex_mass
-        with np.errstate(divide="ignore"):
-            self._inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
-        inverse = np.zeros(count)
-        inverse[: model.vertex_count] = self._inverse_mass[order]
-        self._x, self._y, self._v = np.zeros((3, 4 * count))
-        self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
-        self._scene = contact_phase_of(
-            model,
-            contact_set(model, self._numbering, patches, inverse),
-            glue_of(model, self._numbering, inverse),
-            Planes(self._numbering.place[model.flat.pairs], model.flat.pair_normal),
-            losses_of(model, model.vertex_mass[order], model.pinned[order]),
-        )
-        self._is_ball = self._scene.contact.bodies.is_ball.copy()
-        # bounces of rigid bodies are those of their contacts (Müller et al. 2020, 3.6)
-        pairs = self._scene.losses.pairs
-        pairs.counts[:] &= pairs.low < model.membrane_count
-        self._step_damping = step_damping(model, options)
-        self._frame = FrameCounts()
-        self._ticks = None
-        self._loss_steps = max(1, round(LOSS_TIME / substep_time))
+    #: Whether each substep is a run of its own, as something acts on the state between them.
+    singly = False
 
-    def revised(self, _model: Model) -> None:
-        """None: a new solver is made for other values, which is fast."""
+    def __init__(self, space: Workspace, phase: ContactPhase, substep_time: float) -> None:
+        """For substeps of a length [s]; `phase`: as `advance` gets it first."""
+        self.model, self.space, self.substep_time = space.model, space, substep_time
+        place = space.numbering.place[: self.model.vertex_count]
+        self.inverse_mass = space.contact.points.inverse_mass[place]  # of the vertices in the model's order [1/kg]
+        self.loss_steps = max(1, round(LOSS_TIME / substep_time))
+        #: Pairs of bodies whose contacts it answers by itself, shape (body_count, body_count); how many of these exert
+        #: a force, and how many it has found.
+        self.answers, self.answered, self.found = np.zeros_like(space.model.ignores), 0, 0
 
-    def remade(self, _model: Model) -> None:
-        """None: masses are those of the model."""
+    def begin(
+        self, before: State, motion: Motion, share: float, gas: FloatArray, count: int, load: FloatArray | None
+    ) -> None:
+        """Prepare a run of substeps from a state, see `choice.Solver.step`."""
+        raise NotImplementedError
+
+    def advance(self, phase: ContactPhase, count: int) -> None:
+        """Take the remaining substeps of a run of `count`; stop if a search exceeds the capacity
+        (`state[LACKS_ROOM]`).
+        """
+        raise NotImplementedError
+
+    def start_frame(self, state: State) -> None:
+        """Drop everything that is not in the state, so that a continued run has the same bits."""
+
+    def end(self, after: State) -> None:
+        """Add to the state after a run what is not in the workspace."""
 
     def take_rest_lengths(self) -> None:
-        """See `choice.Solver`: forces are evaluated with the model's arrays; XPBD has its own."""
+        """See `choice.Solver`; forces are evaluated with the model's arrays."""
+
+
+#: Makes the integrator for a solver.
+IntegratorMaker = Callable[[Workspace, ContactPhase, float], Integrator]
+
+
+class SequentialSolver:
+    """Advances a model by substeps of `substep_time` [s], a run of them at a time."""
+
+    def __init__(
+        self, model: Model, substep_time: float, make: IntegratorMaker, damping: "StepDamping | None" = None
+    ) -> None:
+        """`make`: its integrator; `damping` in each step besides that of the bodies."""
+        self.model, self.substep_time, self.vertex_mass = model, substep_time, model.vertex_mass
+        self.space = Workspace(model, model.vertex_mass)
+        self.counts = self.space.counts
+        self.phase = contact_phase_of(self.space)
+        self.integrator = make(self.space, self.phase, substep_time)
+        self.space.untouching = model.ignores | self.integrator.answers
+        self._step_damping = damping
+
+    @property
+    def contact_count(self) -> int:
+        """Contacts that exert a force at the end of the last substep."""
+        return int(self.space.contact.run.state[PRESSING]) + self.integrator.answered
+
+    @property
+    def candidate_count(self) -> int:
+        """Pairs in the contact set."""
+        return int(self.space.contact.run.found[2:].sum()) + self.integrator.found
+
+    def take_rest_lengths(self) -> None:
+        """See `choice.Solver`."""
+        self.integrator.take_rest_lengths()
+
+    def untangle(self, state: State) -> int:
+        """Note which points are behind a surface, but for what the integrator answers; how many triangles cross."""
+        count = list_crossing(self.model, state)
+        listed = state.wrong_side
+        state.wrong_side = listed[~self.integrator.answers[self.model.point_body[listed[:, 0]], listed[:, 1]]]
+        return count
+
+    def start_frame(self, state: State) -> None:
+        """Drop everything that is not in the state, so that a continued run has the same bits."""
+        self.space.start_frame(state)
+        self.integrator.start_frame(state)
+
+    def notes(self) -> FrameNotes:
+        """What the substeps since `start_frame` took, see `choice.Solver`."""
+        return self.space.notes()
+
+    def contact_forces(self) -> FloatArray:
+        """See `choice.Solver`."""
+        return self.space.contact_forces()
 
     def join(self, _state: State, left: int) -> int:
-        """How many of the `left` substeps of a frame to take as one run: all."""
-        return 1 if self._step_damping is not None else left
+        """How many of the `left` substeps of a frame to take as one run: all, unless something acts in each."""
+        return 1 if self._step_damping is not None or self.integrator.singly else left
 
     def step(
         self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
         load: FloatArray | None = None,
     ) -> None:  # fmt: skip
         """`count` substeps as one run, see `choice.Solver`."""
-        h = self.substep_time
-        self._read(before, motion, share)
-        self._scene.touching[:] = before.touching
-        state = self._scene.contact.run.state
+        h, space = self.substep_time, self.space
+        state = space.contact.run.state
+        space.read(before, motion, share)
+        self._take_contact()
+        self.phase.touching[:] = before.touching
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
-        self._start(before, motion, share, gas, count, load)
+        self.integrator.begin(before, motion, share, gas, count, load)
         while state[STEP] < count:
             state[LACKS_ROOM] = 0
-            self._go_on(count)
+            self.integrator.advance(self.phase, count)
             if state[LACKS_ROOM]:
-                self._make_room()
-        self._frame.steps, self._frame.step_time = self._frame.steps + count, h
+                space.make_room()
+                self._take_contact()
+        space.frame.steps, space.frame.step_time = space.frame.steps + count, h
         self.counts.stages += count
         self.counts.contact_searches += int(state[SEARCHES]) - searches
-        x = self._x if count % 2 == 0 else self._y
-        self._write(after, x, gas, motion, share + count * h / motion.frame_time)
-        after.touching[:] = self._scene.touching
+        space.write(after, count, gas, motion, share + count * h / motion.frame_time)
+        self.phase.note_impulses()
+        after.touching[:] = self.phase.touching
         after.wrong_side = before.wrong_side
         if self._step_damping is not None:
             self._step_damping.apply(after, h)
+        self.integrator.end(after)
 
-    def _normal_impulses(self) -> tuple[FloatArray, FloatArray]:
-        corners, sides = self._scene.corner_impulses, self._scene.side_impulses
-        return corners.along + corners.last, sides.along + sides.last
-
-    @abstractmethod
-    def _start(
-        self, before: State, motion: Motion, share: float, gas: FloatArray, count: int, load: FloatArray | None
-    ) -> None:
-        """Prepare a run from a state, to `gas` nRT [J] at its end, under a `load` [N]."""
-
-    @abstractmethod
-    def _go_on(self, count: int) -> None:
-        """Take the remaining substeps of a run of `count`; stop if a search exceeds the capacity
-        (`state[LACKS_ROOM]`).
-        """
-
-    def _make_room(self) -> None:
-        super()._make_room()
-        room = len(self._scene.contact.corners.reach)
-        self._scene = self._scene._replace(corner_impulses=impulses_of(room), side_impulses=impulses_of(room))
+    def _take_contact(self) -> None:
+        """Take the contact set of the workspace into the phase, with impulses for its capacity."""
+        contact, room = self.space.contact, len(self.space.contact.corners.reach)
+        if contact.corners is not self.phase.contact.corners:
+            self.phase = self.phase._replace(corner_impulses=impulses_of(room), side_impulses=impulses_of(room))
+        if contact is not self.phase.contact:
+            self.phase = self.phase._replace(contact=contact)

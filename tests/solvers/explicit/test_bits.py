@@ -117,7 +117,7 @@ def test_a_second_thread_does_its_part() -> None:
     if available_threads() < 2:
         pytest.skip("one core")
     world = World(scene("drop"), threads=2, solver=SOLVER)
-    words: np.ndarray = world._solver._scene.contact.run.team
+    words: np.ndarray = world._solver.space.contact.run.team
     for _ in range(200):
         world.advance_frame()
         if words[2 * team._LINE_WORDS + team._DONE] > 0:

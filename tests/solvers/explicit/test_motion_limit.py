@@ -68,8 +68,8 @@ def next_step(world: World, given: FrameInput | None = None) -> Step:
     before = solver.counts.stages
     world.advance_frame(given)
     count = solver.counts.stages - before
-    x, y = (solver._x, solver._y) if count % 2 == 0 else (solver._y, solver._x)
-    return Step(solver._scene.contact, x, y, solver._v, 1.0 / (world.frame_rate * count))
+    x, y = (solver.space.x, solver.space.y) if count % 2 == 0 else (solver.space.y, solver.space.x)
+    return Step(solver.space.contact, x, y, solver.space.v, 1.0 / (world.frame_rate * count))
 
 
 def disturbed(world: World, seed: int) -> Step:
@@ -209,5 +209,5 @@ def test_a_tonne_crushes_a_ball_flat_and_crosses_nothing() -> None:
     world = world_of(builder)
     run(world, 24)
     solver: Any = world._solver
-    assert solver._scene.contact.run.state[arrays.STALLS] == 0
+    assert solver.space.contact.run.state[arrays.STALLS] == 0
     assert abs(world.rigid_velocity(0)[0][2]) < 0.5

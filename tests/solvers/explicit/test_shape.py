@@ -67,7 +67,7 @@ def contact_of(positions: FloatArray, triangles: NDArray[np.int32]) -> Any:
     builder = ModelBuilder()
     builder.add_membrane("skin", positions, triangles, gauge_pressure=500.0, self_collision=True)
     solver: Any = world_of(builder)._solver
-    return solver._scene.contact
+    return solver.space.contact
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -178,7 +178,7 @@ def result(name: str, results: dict[str, Result]) -> Result:
     work, told, energies, held = 0, [], [], 0.0
     for frame in range(1, DRIVEN + STILL + 1):
         world.advance_frame(given(frame))
-        work = max(work, int(solver._scene.contact.run.state[WORK]))
+        work = max(work, int(solver.space.contact.run.state[WORK]))
         told += [note for note in solver.notes().findings if note.reason in (Reason.STOPPED, Reason.NO_ROOM)]
         if frame >= DRIVEN:
             energies.append(energy(world))

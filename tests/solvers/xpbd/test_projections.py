@@ -5,9 +5,9 @@ import pytest
 import reference
 import shapes
 from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core.solvers.choice import SOLVERS
 from softpressure_ext.core.solvers.kinematics import Motion
 from softpressure_ext.core.solvers.xpbd.colours import schedule
-from softpressure_ext.core.solvers.xpbd.solver import XpbdSolver
 from softpressure_ext.core.solvers.xpbd.stretch import project_edges
 from softpressure_ext.core.state import State
 from softpressure_ext.core.threads import use_threads
@@ -27,9 +27,9 @@ class Scene:
             "ring", *mesh, mass=0.3, gauge_pressure=GAUGE, stretch_modulus=3e3, bend_modulus=bend_modulus, pinned=[5]
         )
         self.model = model = builder.build()
-        self.solver = XpbdSolver(model, TIME)
-        self.skins, self.order = self.solver._whole.skins, self.solver._numbering.point
-        self.place = self.solver._numbering.place
+        self.solver = SOLVERS["XPBD"](model, TIME)
+        self.skins, self.order = self.solver.integrator.scene.skins, self.solver.space.numbering.point
+        self.place = self.solver.space.numbering.place
         self.state = State.at_rest(model)
         self.triangles = model.surfaces.triangles
         self.state.positions += rng.normal(0.0, 2e-3, self.state.positions.shape)

@@ -1,4 +1,4 @@
-"""Solvers that integrate forces, one substep at a time: the methods of the papers.
+"""Integrators of forces, one substep at a time: the methods of the papers.
 
 Same model, forces and rigid flight as the engine, same contacts as XPBD (`sequential/`); the integrator
 differs (`schemes`, `simplified`). What it does to the positions is a velocity to the contacts, its move over the
@@ -13,15 +13,15 @@ from ..array_types import FloatArray
 from ..bodies.flat.plane import Planes
 from ..bodies.rigid.motion import place_points, steps_between, turned_tensors
 from ..errors import Diverged
-from ..extras import circles
-from ..model import Model
-from ..options import DEFAULTS, MethodOptions
+from ..options import MethodOptions
 from ..solvers.explicit.arrays import RESUMES, STEP
+from ..solvers.explicit.workspace import Workspace
 from ..solvers.kinematics import Motion
 from ..solvers.rigid_motion import rigid_motions
-from ..solvers.sequential.contact_phase import AT_SEARCH, begin, finish
-from ..solvers.sequential.solver import SequentialSolver
+from ..solvers.sequential.contact_phase import AT_SEARCH, ContactPhase, begin, finish
+from ..solvers.sequential.solver import Integrator
 from ..state import RigidMotion, State
+from .circles import Circles
 from .flight import fly
 from .forces import SoftForces
 from .particle_contacts import ParticleContacts
@@ -35,101 +35,77 @@ from .stability import stable_time
 RUNAWAY = 1.0
 
 
-class ForceBasedSolver(SequentialSolver):
-    """Advances a model by substeps of `substep_time` [s] with an integrator of `choice.FORCE_BASED`."""
+class ForceBased(Integrator):
+    """The integrator of one of `choice.FORCE_BASED`."""
 
-    def __init__(self, model: Model, substep_time: float, method: str, options: MethodOptions = DEFAULTS) -> None:
-        super().__init__(model, substep_time, options)
-        n = model.vertex_count
-        self.method = method
+    def __init__(
+        self, method: str, options: MethodOptions, space: Workspace, phase: ContactPhase, substep_time: float
+    ) -> None:
+        super().__init__(space, phase, substep_time)
+        model, n = space.model, space.model.vertex_count
+        self.method, self.phase = method, phase
         self._scheme = SCHEMES.get(method)
         damped = {"SIMPLIFIED": self._scheme is None, "ALL": True, "NONE": False}
         self._damps_neighbours = damped[options.neighbour_damping]
         self._forces = SoftForces(model, options)
-        self._planes, self._circles = Planes(model), circles(model)
+        self._planes, self._circles = Planes(model), Circles(model) if len(model.circles.points) else None
         self._restores_momentum = options.restore_momentum
         self._particles: ParticleContacts | None = None
         self._reflection: Reflection | None = None
-        self._answered = np.zeros_like(model.ignores)  # pairs of bodies that particles or reflection keep apart
         if options.detection == "FEATURE_PARTICLES":
             self._particles = ParticleContacts(model, options)
-            self._answered[: model.moving_count, : model.moving_count] = True
-            np.fill_diagonal(self._answered, False)
+            self.answers[: model.moving_count, : model.moving_count] = True
+            np.fill_diagonal(self.answers, False)
         if options.collider_rule == "REFLECTION":
             self._reflection = Reflection(model)
-            self._answered |= self._reflection.pairs
-        self._untouching = model.ignores | self._answered
+            self.answers |= self._reflection.pairs
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
         self._stiffness = np.zeros(n)
         stiffness_at_vertices(model.edges, model.chunks, self._stiffness)
-        self._edge = self._scene.contact.run.scale[: model.membrane_count, 1]  # mean edge [m]
+        self._edge = space.contact.run.scale[: model.membrane_count, 1]  # mean edge [m]
         self._has_pins = np.logical_or.reduceat(model.pinned, model.body_point_start[: model.membrane_count])
         self._still = np.zeros((model.membrane_count, 15))  # scratch, see `bodies.rigid.motion`
         self._change = np.zeros(n)  # size of each vertex's change of velocity in the last substep [m/s]
 
-    @property
-    def contact_count(self) -> int:
-        """Contacts that exert a force at the end of the last substep."""
-        count = super().contact_count
-        if self._particles is not None:
-            count += self._particles.pressed
-        if self._reflection is not None:
-            count += self._reflection.count
-        return count
-
-    @property
-    def candidate_count(self) -> int:
-        """Pairs in the contact set."""
-        return super().candidate_count + (0 if self._particles is None else self._particles.search.count)
-
-    def untangle(self, state: State) -> int:
-        """Note which points are behind a surface, but for what particles and reflection answer; how many triangles
-        cross.
-        """
-        count = super().untangle(state)
-        listed = state.wrong_side
-        state.wrong_side = listed[~self._answered[self.model.point_body[listed[:, 0]], listed[:, 1]]]
-        return count
-
     def start_frame(self, state: State) -> None:
-        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
-        super().start_frame(state)
+        """See `Integrator`."""
         if self._particles is not None:
             self._particles.start(state.particles)
 
-    def step(
-        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
-        load: FloatArray | None = None,
-    ) -> None:  # fmt: skip
-        """`count` substeps as one run, see `choice.Solver`."""
-        super().step(before, after, motion, share, gas, count, load)
+    def end(self, after: State) -> None:
+        """See `Integrator`."""
         after.velocity_change = self._change
-        if self._particles is not None:
-            after.particles = self._particles.search.features.copy()
-        self.counts.stages = self._forces.evaluations
+        particles, reflection = self._particles, self._reflection
+        self.answered = 0 if reflection is None else reflection.count
+        if particles is not None:
+            after.particles = particles.search.features.copy()
+            self.answered, self.found = self.answered + particles.pressed, particles.search.count
+        self.space.counts.stages = self._forces.evaluations
 
-    def _start(
+    def begin(
         self, before: State, motion: Motion, share: float, gas: FloatArray, count: int, load: FloatArray | None
     ) -> None:
+        """See `Integrator`."""
         self._change, self._load = before.velocity_change, load
         self._motion, self._share = motion, share
         self._gas, self._gas_step = before.gas.copy(), (gas - before.gas) / count
 
-    def _go_on(self, count: int) -> None:
-        phase, h, gravity = self._scene, self.substep_time, self.model.gravity
+    def advance(self, phase: ContactPhase, count: int) -> None:
+        """See `Integrator`."""
+        self.phase, space, h, gravity = phase, self.space, self.substep_time, self.model.gravity
         state, rigid = phase.contact.run.state, phase.contact.rigid
         while state[STEP] < count:
-            x, y = (self._x, self._y) if state[STEP] % 2 == 0 else (self._y, self._x)
-            y_rows, velocity_rows = y.reshape(-1, 4), self._rows[2]
+            x, y = (space.x, space.y) if state[STEP] % 2 == 0 else (space.y, space.x)
+            y_rows, velocity_rows = y.reshape(-1, 4), space.rows[2]
             if state[RESUMES] != AT_SEARCH:
                 start = RigidMotion(rigid.pose.copy(), rigid.velocity.copy(), rigid.momentum.copy())
-                if not begin(phase, x, self._v, gravity, h):
+                if not begin(phase, x, space.v, gravity, h):
                     return
                 # what runs away is noticed by what comes out
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                     self._foresee(x.reshape(-1, 4), start, int(state[STEP]))
-            if not finish(phase, x, y, self._v, y_rows, velocity_rows, gravity, h, count, self._loss_steps, True):
+            if not finish(phase, x, y, space.v, y_rows, velocity_rows, gravity, h, count, self.loss_steps, True):
                 return
             if self._particles is not None:
                 phase.touching[:] |= self._particles.touching
@@ -141,15 +117,15 @@ class ForceBasedSolver(SequentialSolver):
 
         `rigid`: motion of the rigid bodies at its start.
         """
-        model, h, n, phase = self.model, self.substep_time, self.model.vertex_count, self._scene
-        place, velocity_rows = self._numbering.place, self._rows[2]
+        model, h, n, phase = self.model, self.substep_time, self.model.vertex_count, self.phase
+        place, velocity_rows = self.space.numbering.place, self.space.rows[2]
         x, v0 = x_rows[place, :3], velocity_rows[place[:n], :3]
         share = self._share + number * h / self._motion.frame_time
         gas = self._gas + number * self._gas_step
         moves, v = self._free_step(x, v0, rigid, share, gas)
         self._check(moves, v, gas + self._gas_step, number)
         if self._circles is not None:
-            self._circles.keep_apart(x, self._inverse_mass, moves, v, v0, h)
+            self._circles.keep_apart(x, self.inverse_mass, moves, v, v0, h)
         if self._reflection is not None:
             end = x.copy()
             end[self._motion.points] = self._motion.positions(share + h / self._motion.frame_time)
@@ -172,8 +148,8 @@ class ForceBasedSolver(SequentialSolver):
         self, particles: ParticleContacts, x: FloatArray, start: RigidMotion, moves: FloatArray, v: FloatArray
     ) -> None:
         """Let contacts that particles find change a substep from x; moves and velocities of the vertices in place."""
-        model, h, n, late = self.model, self.substep_time, self.model.vertex_count, self._scene.late.rigid
-        moving = self._scene.contact.rigid
+        model, h, n, late = self.model, self.substep_time, self.model.vertex_count, self.phase.late.rigid
+        moving = self.phase.contact.rigid
         poses = start.pose
         steps_between(poses, fly(poses, moving.velocity, moving.momentum, model.rigid, h), moves[n:])
         free = moves[n:].copy()
