@@ -41,7 +41,7 @@ class JobOperator(_Base):
     @classmethod
     def has_all_frames(cls, context: Context) -> bool:
         """Whether no frames are being simulated, so that those there are can be used; tells if not."""
-        if not sessions.of(context.scene).is_filling:
+        if sessions.of(context.scene).activity is sessions.Activity.IDLE:
             return True
         cls.poll_message_set("Frames are being simulated: wait for the last one, or press Esc")
         return False

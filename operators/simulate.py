@@ -122,8 +122,8 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
         scene = context.scene
         timeline.reset(scene)
         session = sessions.of(scene)
-        sentences = [*session.error.splitlines(), *validation.problems(scene).values()]
-        is_stuck = bool(sentences) and session.cache is None
+        sentences = [*session.refusals.error.splitlines(), *validation.problems(scene).values()]
+        is_stuck = bool(sentences) and session.run.cache is None
         for sentence in sentences:
             report(self, "ERROR" if is_stuck else "WARNING", sentence)
         return {"CANCELLED"} if is_stuck else {"FINISHED"}

@@ -186,7 +186,7 @@ class Bake:
         session = sessions.of(scene)
         if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
             draw_text(layout, context, "The baked bodies play without this extension, too.", "INFO")
-        elif session.cache is not None and not session.is_out_of_date(scene):
+        elif session.run.cache is not None and not session.is_out_of_date(scene):
             kinds = {obj.softpressure.kind for obj in sessions.objects(scene, "SOFT", "RIGID")}
             made = _BAKED_TO["BOTH" if len(kinds) == 2 else next(iter(kinds), "SOFT")]
             size = max(1, round(status.bake_size(scene) / 1e6))

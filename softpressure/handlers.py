@@ -61,14 +61,14 @@ def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
     """Anything may have been edited; sessions compare when they are asked."""
     sessions.mark_all()
     session = sessions.of(scene)
-    if session.late:
+    if session.display.late:
         from .cache import playback
 
         playback.catch_up(scene)
-    if session.lost and bpy.context.scene == scene:
+    if session.display.lost and bpy.context.scene == scene:
         from .cache import playback
 
-        session.lost.clear()
+        session.display.lost.clear()
         playback.show_again(scene)
 
 
@@ -159,7 +159,7 @@ def on_enable(*_: Any) -> None:
 def on_render_init(scene: bpy.types.Scene, *_: Any) -> None:
     """From here on frames are only looked up."""
     sessions.is_rendering = True
-    sessions.of(scene).missed_frame = None
+    sessions.of(scene).display.missed_frame = None
 
 
 @_guarded

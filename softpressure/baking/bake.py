@@ -30,14 +30,14 @@ def cached_frames(scene: bpy.types.Scene) -> tuple[FrameCache, range, list[bpy.t
     Raises `CacheError` if it holds none, or those of other settings.
     """
     session = sessions.of(scene)
-    cache = session.cache
+    cache = session.run.cache
     if cache is None or not cache.frame_count:
         raise CacheError(f"{scene.name}: there are no cached frames. Press Simulate first.")
     if session.is_out_of_date(scene):
         raise CacheError(f"{scene.name}: the cached frames are out of date. Press Simulate again.")
     frames = range(cache.first_frame, min(cache.last_frame, scene.softpressure.frame_end) + 1)
     by_uid = {obj.session_uid: obj for obj in scene.objects}
-    return cache, frames, [by_uid[uid] for uid in session.object_uids]
+    return cache, frames, [by_uid[uid] for uid in session.run.object_uids]
 
 
 def check(scene: bpy.types.Scene, is_relative: bool = True) -> None:
@@ -88,7 +88,7 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
             bake_motion.bake(obj, times, worlds, parents[number])
         is_done = True
     finally:
-        session.shown.clear()
+        session.display.shown.clear()
         if not is_done:
             for obj in objects:
                 free_object(obj)
@@ -104,8 +104,8 @@ def free(scene: bpy.types.Scene) -> int:
     for obj in baked:
         free_object(obj)
     session = sessions.of(scene)
-    session.shown.clear()
-    session.error = ""  # it may say that a bake is in the way
+    session.display.shown.clear()
+    session.refusals.error = ""  # it may say that a bake is in the way
     playback.show_again(scene)
     return len(baked)
 

@@ -16,24 +16,25 @@ def problems(scene: bpy.types.Scene) -> dict[int, str]:
     """Known reasons why bodies of a scene take no part, a sentence each by `session_uid`."""
     session = sessions.of(scene)
     asked = static_problems(scene)
-    late = session.refused if session.started_from == session.inputs(scene) else {}
+    late = session.refusals.of_objects if session.refusals.started_from == session.inputs(scene) else {}
     known = {obj.session_uid for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER")}
     return asked | {uid: sentence for uid, sentence in late.items() if uid in known and uid not in asked}
 
 
 def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
     """The same from the file alone. Computed after a change only, so cheap enough to draw."""
-    session = sessions.of(scene)
-    if session.static_refusals is None or session.static_refusals[0] != sessions.change_count():
-        found = {}
-        for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"):
-            try:
-                check(scene, obj)
-            except SoftPressureError as error:
-                found[obj.session_uid] = str(error)
-        _spread(scene, found)
-        session.static_refusals = sessions.change_count(), found
-    return dict(session.static_refusals[1])
+    return dict(sessions.memo.get(("static problems", scene.session_uid), lambda: _static_problems(scene)))
+
+
+def _static_problems(scene: bpy.types.Scene) -> dict[int, str]:
+    found = {}
+    for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"):
+        try:
+            check(scene, obj)
+        except SoftPressureError as error:
+            found[obj.session_uid] = str(error)
+    _spread(scene, found)
+    return found
 
 
 def _spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:

@@ -23,9 +23,12 @@ def load(scene: bpy.types.Scene) -> None:
         return
     current = [cache for cache in found if len(found) == 1 or cache.input_fingerprint == session.inputs(scene)]
     cache = (current or found)[0]
-    session.cache, session.error = cache, ""
-    session.object_uids = tuple(scene.objects[name].session_uid for name in cache.body_names)
-    session.measured = measurements.from_arrays(cache.state or {}, len(cache.body_names))
+    session.refusals.error = ""
+    session.run = sessions.Run(
+        cache,
+        tuple(scene.objects[name].session_uid for name in cache.body_names),
+        measured=measurements.from_arrays(cache.state or {}, len(cache.body_names)),
+    )
     packing.unload(scene)
 
 

@@ -29,9 +29,9 @@ def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
 
 def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
     """Write the cache of a scene, if there is one and a path for it; a failure is shown in the panel, not raised."""
-    session, write = sessions.of(scene), writing(scene, blend_path)
-    if session.stepper is not None:
-        session.stepper.do_between(write)
+    stepper, write = sessions.of(scene).run.stepper, writing(scene, blend_path)
+    if stepper is not None:
+        stepper.do_between(write)
     else:
         worker_thread.wait()  # for a frame that is under way, though its job was stopped
         write()
@@ -41,17 +41,17 @@ def writing(scene: bpy.types.Scene, blend_path: str = "") -> Callable[[], None]:
     """What `save` does, for any thread, while no frame is stepped."""
     session = sessions.of(scene)
     path = path_of(scene, blend_path)
-    if path is None or session.cache is None or not session.cache.frame_count:
+    if path is None or session.run.cache is None or not session.run.cache.frame_count:
         return lambda: None
     note_names(scene)
-    return functools.partial(_write, session, session.cache, session.world, session.measured, path)
+    return functools.partial(_write, session, session.run, session.run.cache, path)
 
 
 def note_names(scene: bpy.types.Scene) -> None:
     """Store the names of the cache's objects: they are found by name again, and may have been renamed."""
-    session, names = sessions.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
-    if session.cache is not None and all(uid in names for uid in session.object_uids):
-        session.cache.body_names = tuple(names[uid] for uid in session.object_uids)
+    run, names = sessions.of(scene).run, {obj.session_uid: obj.name for obj in scene.objects}
+    if run.cache is not None and all(uid in names for uid in run.object_uids):
+        run.cache.body_names = tuple(names[uid] for uid in run.object_uids)
 
 
 def state_of(world: World, table: measurements.Table) -> dict[str, NDArray[Any]]:
@@ -59,15 +59,13 @@ def state_of(world: World, table: measurements.Table) -> dict[str, NDArray[Any]]
     return _arrays(world.save()) | measurements.to_arrays(table)
 
 
-def _write(
-    session: sessions.Session, cache: FrameCache, world: World | None, table: measurements.Table, path: Path
-) -> None:
+def _write(session: sessions.Session, run: sessions.Run, cache: FrameCache, path: Path) -> None:
     """Write a cache, with the state of its world, which must be between two frames."""
     try:
-        if world is not None:
-            cache.state = state_of(world, table)
+        if run.world is not None:
+            cache.state = state_of(run.world, run.measured)
         cache.save(path)
-        if session.stepper is None:  # of a run that goes on, the journal does, too
+        if run.stepper is None:  # of a run that goes on, the journal does, too
             journal.remove(path)
     except CacheError as error:
         session.fail(str(error))

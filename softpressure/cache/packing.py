@@ -31,21 +31,21 @@ def pack(scene: DataBlock) -> None:
     if not scene.softpressure.pack_cache:
         remove(scene)
         return
-    if session.cache is None or not session.cache.frame_count:
+    run, cache = session.run, session.run.cache
+    if cache is None or not cache.frame_count:
         return
     disk.note_names(scene)
     found: list[bytes] = []
-    cache, world, table = session.cache, session.world, session.measured
 
     def write() -> None:
-        if world is not None:
-            cache.state = disk.state_of(world, table)
+        if run.world is not None:
+            cache.state = disk.state_of(run.world, run.measured)
         file = io.BytesIO()
         cache.write(file)
         found.append(file.getvalue())
 
-    if session.stepper is not None:
-        session.stepper.do_now(write)
+    if run.stepper is not None:
+        run.stepper.do_now(write)
     else:
         worker_thread.wait()
         write()
@@ -60,7 +60,7 @@ def pack(scene: DataBlock) -> None:
 
 def unload(scene: DataBlock) -> None:
     """Remove the packed cache from memory after the file is written."""
-    if sessions.of(scene).cache is not None:
+    if sessions.of(scene).run.cache is not None:
         remove(scene)
 
 

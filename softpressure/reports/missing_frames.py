@@ -22,8 +22,8 @@ def before_frame(scene: bpy.types.Scene) -> None:
     sentence = status.render_text(scene, scene.frame_current)
     if not sentence:
         return
-    if session.missed_frame is None:
-        session.missed_frame = scene.frame_current
+    if session.display.missed_frame is None:
+        session.display.missed_frame = scene.frame_current
         status_bar.announce(sentence)
     if _what_to_do(scene) == "STOP":
         sys.stdout.flush()

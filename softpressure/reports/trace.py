@@ -50,11 +50,11 @@ class Trace:
 
     def add(self, scene: bpy.types.Scene, uids: Collection[int] | None = None) -> None:
         """All frames of a scene that are recorded; of the bodies with these `session_uid`, of all without."""
-        session = sessions.of(scene)
+        run = sessions.of(scene).run
         names, by_uid = diagnosis.object_names(scene), {obj.session_uid: obj.name for obj in scene.objects}
-        for frame, rows in sorted(session.measured.items()):
-            island = {body: report for report in session.reports.get(frame, ()) for body in report.bodies}
-            for body, (uid, row) in enumerate(zip(session.object_uids, rows, strict=True)):
+        for frame, rows in sorted(run.measured.items()):
+            island = {body: report for report in run.reports.get(frame, ()) for body in report.bodies}
+            for body, (uid, row) in enumerate(zip(run.object_uids, rows, strict=True)):
                 if uids is None or uid in uids:
                     told = [f"{value:.6g}" if np.isfinite(value) else "" for value in row.tolist()]
                     told += _told(island[body], names) if body in island else [""] * len(_ISLAND)

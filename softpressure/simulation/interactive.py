@@ -132,7 +132,7 @@ class Live:
         self._check()
         keys = {obj.session_uid: mesh_io.live_key(obj) for obj in moving}
         self._keys = {uid: mesh_io.read_key(key) for uid, key in keys.items() if key is not None}
-        session.is_filling = True
+        session.activity = sessions.Activity.INTERACTIVE
         yield from self._follow(run)
 
     def step(self, run: "worker_thread.Runner[Any]" = worker_thread.at_once) -> Work:
@@ -155,14 +155,14 @@ class Live:
     def end(self) -> None:
         """Show what was shown before."""
         session = sessions.of(self.scene)
-        session.live, session.live_particles, session.is_filling = None, None, False
+        session.display.pose, session.activity = None, sessions.Activity.IDLE
         for obj in sessions.objects(self.scene, "SOFT"):
             key, kept = mesh_io.live_key(obj), self._keys.get(obj.session_uid)
             if key is not None and kept is not None and len(kept) == len(key.points) and obj.mode != "EDIT":
                 mesh_io.write_key(key, kept)
                 obj.data.update_tag()
         self._keys = {}
-        session.shown.clear()
+        session.display.shown.clear()
         playback.show(self.scene)
 
     def keep(self, what: str) -> tuple[list[str], list[str]]:
@@ -171,15 +171,15 @@ class Live:
         Returns what was done, and why not the rest, one sentence per object.
         """
         session = sessions.of(self.scene)
-        shown = session.live
+        shown = session.display.pose
         self.end()
         by_uid = {obj.session_uid: obj for obj in self.scene.objects}
-        if shown is None or what == "NOTHING" or not by_uid.keys() >= set(shown[1]):
+        if shown is None or what == "NOTHING" or not by_uid.keys() >= set(shown.object_uids):
             return [], []
-        objects = [by_uid[uid] for uid in shown[1]]
+        objects = [by_uid[uid] for uid in shown.object_uids]
         if what == "SHAPE_KEY":
-            return kept_pose.keep_as_keys(objects, shown[0])
-        found = kept_pose.keep_as_start(objects, shown[0])
+            return kept_pose.keep_as_keys(objects, shown.cache)
+        found = kept_pose.keep_as_start(objects, shown.cache)
         session.clear()  # what it holds is of another start
         sessions.mark_all()
         playback.show_again(self.scene)
@@ -272,7 +272,7 @@ class Live:
             model = capture.build_model(values, start)
             return model, kernels.starts_crossed(model)
 
-        model, session.starts_crossed = yield from run(make)
+        model, session.run.starts_crossed = yield from run(make)
         yield from kernels.prepare(scene)
         old = None if self.world is None or self._start is None else (self.world, self._start.uids())
 
@@ -327,8 +327,7 @@ class Live:
         names = [part.name for part in (*start.bodies, *start.rigid)]
         frame = FrameCache(self.frame, names, counts, holds_forces=forces is not None)
         frame.append(self.frame, positions, transforms, forces)
-        session.live = frame, start.uids(), rows
-        session.live_particles = self._in_units(world.particle_places())
+        session.display.pose = sessions.Pose(frame, start.uids(), rows, self._in_units(world.particle_places()))
         playback.show(self.scene)
 
     def _measure(self, world: World, start: snapshot.Snapshot) -> tuple[FloatArray | None, list[Any] | None]:
@@ -336,11 +335,11 @@ class Live:
         colour = self.scene.softpressure.overlay_colour
         if colour not in {"PRESSURE", "FORCE"}:
             return None, None
-        frame, uids, before = sessions.of(self.scene).live or (None, (), None)
-        if uids != start.uids():
-            frame = before = None
-        if frame is not None and not frame.holds_forces:
-            frame = None
+        last = sessions.of(self.scene).display.pose
+        if last is not None and last.object_uids != start.uids():
+            last = None
+        before = None if last is None else last.rows
+        frame = last.cache if last is not None and last.cache.holds_forces else None
         rows = measurements.measure(world, world.diagnostics())
         asleep = measurements.keep_asleep(rows, before)
         if colour != "FORCE":

@@ -43,7 +43,7 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
             parts.add("COUPLED")
         if modifier_stack.may_be_held(obj) or "softpressure.is_attached" in actions.animated_paths(obj):
             parts.add("CROSSED")  # released bodies may cross others
-    if sessions.of(scene).starts_crossed:
+    if sessions.of(scene).run.starts_crossed:
         parts.add("CROSSED")
     solids = sessions.objects(scene, "RIGID")
     for obj in solids:

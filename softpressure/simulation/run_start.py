@@ -16,7 +16,7 @@ from ...core.cache import FrameCache
 from ..scene_io import kept_meshes, simulation_mesh_choice
 from ..scene_io.mesh_io import FloatArray
 from ..state import jobs, measurements, sessions, snapshot, worker_thread
-from ..state.sessions import Session
+from ..state.sessions import Refusals, Session
 from . import capture, gas_notes, xpbd_limits
 from .kernels import is_prepared, prepare, starts_crossed, what_to_prepare
 
@@ -80,9 +80,10 @@ def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, session: Sessio
     except snapshot.Refusals as error:
         _refuse(session, error.refused, inputs)
         return None
-    name, cache = start.fingerprint(), session.cache
-    if cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs) and not session.error:
-        if session.start is None:  # the cache was read from disk; objects may have been renamed since it was made
+    name, cache = start.fingerprint(), session.run.cache
+    is_same = cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs)
+    if cache is not None and is_same and not session.refusals.error:
+        if session.run.start is None:  # the cache was read from disk; objects may have been renamed since it was made
             start.arrange(cache.start_names)
             _keep_start(session, start, inputs)
         return None
@@ -113,7 +114,7 @@ def begin(
         return model, starts_crossed(model)
 
     try:
-        model, session.starts_crossed = yield from run(make_model)
+        model, session.run.starts_crossed = yield from run(make_model)
     except snapshot.Refusals as error:
         _refuse(session, error.refused, captured.inputs)
         return
@@ -125,12 +126,13 @@ def begin(
         return world, measurements.measure(world, world.diagnostics())
 
     world, measured = yield from run(make_world)
-    session.world, session.added_mass = world, world.added_mass
+    made = session.run
+    made.world, made.added_mass = world, world.added_mass
     _keep_start(session, start, captured.inputs)
-    gas_notes.note_start(session, start)
-    session.soft_solids = [*xpbd_limits.solids_that_give_way(scene, session.quantities, start).values()]
-    session.crossing_count = world.crossing_triangle_count
-    session.object_uids = start.uids()
+    gas_notes.note_start(made, start)
+    made.soft_solids = [*xpbd_limits.solids_that_give_way(scene, made.quantities, start).values()]
+    made.crossing_count = world.crossing_triangle_count
+    made.object_uids = start.uids()
     cache = FrameCache(
         scene.softpressure.frame_start,
         [body.name for body in (*start.bodies, *start.rigid)],
@@ -147,9 +149,9 @@ def begin(
         for number, body in enumerate(start.bodies)
     ]
     positions += [np.empty((0, 3))] * len(start.rigid)
-    cache.append(cache.first_frame, positions, [captured.matrices[uid] for uid in session.object_uids])
-    session.measured[cache.first_frame] = measured
-    session.cache = cache
+    cache.append(cache.first_frame, positions, [captured.matrices[uid] for uid in made.object_uids])
+    made.measured[cache.first_frame] = measured
+    made.cache = cache
 
 
 def begin_beside(scene: bpy.types.Scene, session: Session, captured: Captured) -> jobs.Work:
@@ -164,10 +166,11 @@ def begin_beside(scene: bpy.types.Scene, session: Session, captured: Captured) -
 
 def _keep_start(session: Session, start: snapshot.Snapshot, inputs: str) -> None:
     """Store the objects that take part, and why the others do not."""
-    session.start, session.refused, session.started_from = start, start.refused, inputs
+    session.run.start = start
+    session.refusals = Refusals(of_objects=start.refused, started_from=inputs)
 
 
 def _refuse(session: Session, refused: dict[int, str], inputs: str) -> None:
     """Store that no object can take part."""
     session.clear()
-    session.refused, session.started_from = refused, inputs
+    session.refusals = Refusals(of_objects=refused, started_from=inputs)

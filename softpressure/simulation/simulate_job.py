@@ -17,7 +17,7 @@ from ..cache import disk, playback
 from ..scene_io import digests, effectors, modifier_stack
 from ..state import sessions, snapshot, worker_thread
 from ..state.jobs import Interrupted, Work
-from ..state.sessions import Session
+from ..state.sessions import Activity, Session
 from . import capture, making_meshes, run_start, stepping
 from .kernels import prepare
 
@@ -47,23 +47,23 @@ def simulate(scene: bpy.types.Scene, last: int | None = None) -> Work:
     sentence = sessions.waits_for(scene)
     if sentence:
         raise SoftPressureError(sentence)
-    session.error = ""
-    session.is_filling = True
+    session.refusals.error = ""
+    session.activity = Activity.FILLING
     try:
         yield from _start(scene, session)
-        if session.cache is None and not session.error:  # bodies cross, which takes more kernels
+        if session.run.cache is None and not session.refusals.error:  # bodies cross, which takes more kernels
             yield from prepare(scene)
             yield from _start(scene, session)
-        if session.error:
-            raise SoftPressureError(session.error)
-        if session.cache is None:
+        if session.refusals.error:
+            raise SoftPressureError(session.refusals.error)
+        if session.run.cache is None:
             found = "\n".join(validation.problems(scene).values())
             raise SoftPressureError(
                 found or f"{scene.name}: no body to simulate. Select a closed mesh and add it as a soft body."
             )
         yield from _go_on(scene, session, settings.frame_end if last is None else last)
     finally:
-        session.is_filling = False
+        session.activity = Activity.IDLE
 
 
 def _start(scene: bpy.types.Scene, session: Session) -> Work:
@@ -84,28 +84,29 @@ def _start(scene: bpy.types.Scene, session: Session) -> Work:
 
 def _go_on(scene: bpy.types.Scene, session: Session, last: int) -> Work:
     """Simulate the frames after the last one of the cache; then save the cache."""
-    assert session.cache is not None
+    assert session.run.cache is not None
     values = capture.scene_values(scene)
-    if session.cache.last_frame < last:
-        if session.world is None:
+    if session.run.cache.last_frame < last:
+        if session.run.world is None:
             yield 0.0, 1.0, "Continuing"
-            yield from worker_thread.run(lambda: stepping.resume(session, values))
+            yield from worker_thread.run(lambda: stepping.resume(session.run, values))
         yield from _step_to(scene, session, last, values)
     yield from worker_thread.run(disk.writing(scene))
 
 
 def _step_to(scene: bpy.types.Scene, session: Session, last: int, values: snapshot.SceneValues) -> Work:
     """Simulate the missing frames up to the last one with the present world."""
-    start, cache, first = session.start, session.cache, scene.softpressure.frame_start
+    run, first = session.run, scene.softpressure.frame_start
+    start, cache = run.start, run.cache
     assert start is not None and cache is not None
     start.forget_places()
-    session.stepper = stepper = stepping.Stepper(session, values, disk.path_of(scene))
+    run.stepper = stepper = stepping.Stepper(run, values, disk.path_of(scene))
     in_turns = follows_what_is_simulated(scene, start)
     begun_at, since = cache.last_frame, time.monotonic()
     to_read, told = begun_at + 1, begun_at
     try:
         for _ in worker_thread.run(stepper.run):
-            if session.cache is not cache or session.inputs(scene) != cache.input_fingerprint:
+            if session.run is not run or session.inputs(scene) != cache.input_fingerprint:
                 raise Interrupted(
                     f"{scene.name}: stopped at frame {cache.last_frame}, as a body or a setting was changed meanwhile."
                 )
@@ -124,7 +125,7 @@ def _step_to(scene: bpy.types.Scene, session: Session, last: int, values: snapsh
         raise
     finally:
         stepper.stop()
-        session.stepper = None
+        run.stepper = None
 
 
 def _shown(scene: bpy.types.Scene, frame: int) -> int:
@@ -136,7 +137,7 @@ def _shown(scene: bpy.types.Scene, frame: int) -> int:
 
 def _read(scene: bpy.types.Scene, session: Session, stepper: stepping.Stepper, frames: range, in_turns: bool) -> int:
     """Read the input of these frames, within a slice and the room for readings; returns the next frame to read."""
-    start, until = session.start, time.monotonic() + _SLICE
+    start, until = session.run.start, time.monotonic() + _SLICE
     assert start is not None
     frame = frames.start
     if not (stepper.is_idle() if in_turns else stepper.has_room()):
@@ -149,9 +150,9 @@ def _read(scene: bpy.types.Scene, session: Session, stepper: stepping.Stepper, f
                 if not stepper.is_idle():
                     time.sleep(0.0)  # a quick frame is done within the slice
                     continue
-                session.is_reading = False
+                session.activity = Activity.FILLING
                 scene.frame_set(frame - 1)
-                session.is_reading = True
+                session.activity = Activity.READING
             stepper.give(stepping.read(scene, evaluated_at(scene, frame), start, frame))
             frame += 1
     return frame
@@ -160,12 +161,12 @@ def _read(scene: bpy.types.Scene, session: Session, stepper: stepping.Stepper, f
 @contextmanager
 def elsewhere(scene: bpy.types.Scene, session: Session) -> Iterator[None]:
     """Evaluate the scene at other frames, without showing them, and return to the shown one."""
-    frame, subframe = scene.frame_current, scene.frame_subframe
-    session.is_reading = True
+    frame, subframe, before = scene.frame_current, scene.frame_subframe, session.activity
+    session.activity = Activity.READING
     try:
         yield
     finally:
-        session.is_reading = False
+        session.activity = before
         scene.frame_set(frame, subframe=subframe)
 
 

@@ -14,6 +14,7 @@ from ..cache import playback
 from ..scene_io import flat_shape, mesh_io
 from ..state import sessions, worker_thread
 from ..state.jobs import Work
+from ..state.sessions import Activity
 from ..state.snapshot import Refusals, SceneValues, Snapshot
 from . import capture, gas_notes, making_meshes, simulate_job, stepping, xpbd_limits
 from .kernels import prepare, starts_crossed
@@ -32,11 +33,11 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
     session, first = sessions.of(scene), scene.softpressure.frame_start
     while worker_thread.is_busy():  # with the last frame of a job that was stopped
         yield None
-    if session.is_filling:
+    if session.activity is not Activity.IDLE:
         return
     known = validation.problems(scene)
     yield from prepare(scene)
-    session.is_filling = True  # the timeline does not simulate meanwhile
+    session.activity = Activity.FILLING  # the timeline does not simulate meanwhile
     try:
         with simulate_job.elsewhere(scene, session):
             missing = capture.missing_meshes(scene, simulate_job.evaluated_at(scene, first))
@@ -46,9 +47,9 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         values = capture.scene_values(scene)
         yield len(start.uids()), len(start.uids()) + 1, "Checking the start"
         model = yield from worker_thread.run(lambda: capture.build_model(values, start))
-        session.starts_crossed = yield from worker_thread.run(lambda: starts_crossed(model))
+        session.run.starts_crossed = yield from worker_thread.run(lambda: starts_crossed(model))
         yield from prepare(scene)  # what crosses takes more kernels
-        if session.starts_crossed:
+        if session.run.starts_crossed:
             crossings = yield from worker_thread.run(lambda: crossings_at_start(model))
             found += _crossings(scene, crossings, start)
         found += yield from worker_thread.run(lambda: _notes(values, model, start))
@@ -65,7 +66,7 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         refused = {}
         found.append(Flaw(scene.name, str(error)))
     finally:
-        session.is_filling = False
+        session.activity = Activity.IDLE
         playback.show(scene)
     new = {obj.name: refused[obj.session_uid] for obj in scene.objects if obj.session_uid in refused.keys() - known}
     found += [Flaw(name, text) for name, text in new.items()]

@@ -10,7 +10,7 @@ from ...core.solvers.xpbd.pressure_retention import PressureRetention, complianc
 from ...core.topology import signed_volume
 from ..scene_io import time_mapping
 from ..state.body_quantities import Quantities
-from ..state.sessions import Session
+from ..state.sessions import Run
 from ..state.snapshot import SceneValues, Snapshot
 
 #: Pressure retention below which a skin counts as slack, and the number of frames of its mean.
@@ -43,18 +43,18 @@ def solids_that_give_way(scene: SceneValues, known_of: dict[int, Quantities], st
 
 
 def skins_that_are_slack(
-    scene: SceneValues, session: Session, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
+    scene: SceneValues, run: Run, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
 ) -> list[str]:
     """A sentence for each skin with too little pressure retention after a frame; none with another method.
 
-    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `session.held`.
+    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `run.held`.
     """
     if scene.softpressure.solver != "XPBD":
         return []
-    session.pressure_retention = session.pressure_retention or PressureRetention(model)
+    run.pressure_retention = run.pressure_retention or PressureRetention(model)
     gas, pressure = (np.array([getattr(body, name) for body in bodies]) for name in ("gas", "gauge_pressure"))
-    session.held[frame] = session.pressure_retention(gas, pressure).tolist()
-    last = [session.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in session.held]
+    run.held[frame] = run.pressure_retention(gas, pressure).tolist()
+    last = [run.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in run.held]
     shares = np.mean(last, axis=0)
     return [
         f"{name} holds {max(100.0 * share, 0.0):.0f} % of its pressure. {_REMEDY}"

@@ -19,6 +19,7 @@ from bpy_scene import (
     problem_of,
     rest,
     shown,
+    this_run,
     this_session,
 )
 from softpressure_ext.core import SoftPressureError
@@ -164,7 +165,7 @@ def test_the_way_back_restores_every_bit_and_the_cache_and_the_frame(begin: Any)
     ball, box = add_ball(), add_ball("Box", (3, 0, 5), "RIGID")
     bpy.context.scene.softpressure.point_attributes = True
     play(1, 6)
-    cache, before = this_session().cache, [fingerprint(ball), fingerprint(box)]
+    cache, before = this_run().cache, [fingerprint(ball), fingerprint(box)]
     playing = begin()
     go_on(playing, 20)
     assert height(ball) < 4.0 and bpy.context.scene.frame_current == 6
@@ -174,7 +175,11 @@ def test_the_way_back_restores_every_bit_and_the_cache_and_the_frame(begin: Any)
     playing.end()
     bpy.context.view_layer.update()
     assert [fingerprint(ball), fingerprint(box)] == before
-    assert this_session().cache is cache and not this_session().is_filling and this_session().live is None
+    assert (
+        this_run().cache is cache
+        and this_session().activity is sessions.Activity.IDLE
+        and this_session().display.pose is None
+    )
 
 
 @pytest.mark.usefixtures("falling")
@@ -213,7 +218,7 @@ def test_the_overlay_shows_what_is_played_not_the_cache(begin: Any) -> None:
         scene.softpressure.overlay_colour = mode
         return overlay.values_of(scene, ball, overlay.shape_of(ball, bpy.context.evaluated_depsgraph_get()))
 
-    this_session().measured[8][0, measurements.PRESSURE] = 77.0
+    this_run().measured[8][0, measurements.PRESSURE] = 77.0
     cached = values("FORCE"), values("PRESSURE")
     count = np.arange(len(ball.data.vertices))
     playing = begin()
@@ -296,13 +301,13 @@ def test_edit_mode_and_renders_end_it_with_a_sentence(begin: Any) -> None:
 def test_undo_and_another_job_end_it() -> None:
     ball = add_ball()
     job = jobs.Job(interactive.Live(bpy.context.scene).play())
-    while this_session().live is None:
+    while this_session().display.pose is None:
         job.advance()
-    assert this_session().is_filling and not job.is_over
+    assert this_session().activity is sessions.Activity.INTERACTIVE and not job.is_over
     row = [item for item in drawn(scene_panels.SOFTPRESSURE_PT_simulation) if "live_play" in str(item)]
     assert not row  # Stop instead
     bpy.app.handlers.undo_pre[0](bpy.context.scene)
-    assert job.is_over and this_session().live is None and height(ball) == pytest.approx(5.0)
+    assert job.is_over and this_session().display.pose is None and height(ball) == pytest.approx(5.0)
     worker_thread.wait()
 
 
@@ -339,12 +344,12 @@ def test_a_pose_is_kept_as_a_shape_key_that_does_not_hinder_the_body() -> None:
         np.testing.assert_allclose(mesh_io.read_key(key)[:, 2] + 5.0 - before[:, 2], -fallen, atol=1e-3)
     np.testing.assert_array_equal(rest(ball), before)
     play(1, 5)
-    assert this_session().cache.last_frame == 5 and height(ball) < 5.0
+    assert this_run().cache.last_frame == 5 and height(ball) < 5.0
     key.value = 0.5
     bpy.context.view_layer.update()
     assert problem_of(ball) == ""
     play(1, 2)
-    assert this_session().start.bodies[0].positions[:, 2].mean() < 5.0  # it is part of the rest shape now
+    assert this_run().start.bodies[0].positions[:, 2].mean() < 5.0  # it is part of the rest shape now
 
 
 @pytest.mark.usefixtures("falling")

@@ -95,7 +95,7 @@ def test_what_is_no_act_is_said_with_a_remedy(acts: str, sentence: str) -> None:
     add_ball()
     with pytest.raises(RuntimeError, match=sentence.replace("[", r"\[")):
         bpy.ops.softpressure.live_play(frames=2, acts=acts)
-    assert this_session().live is None  # it has ended
+    assert this_session().display.pose is None  # it has ended
 
 
 def test_acts_are_sorted_and_names_may_have_spaces() -> None:

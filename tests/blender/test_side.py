@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 import softpressure_ext
-from bpy_scene import FallingWorld, add_ball, frame, play, this_session
+from bpy_scene import FallingWorld, add_ball, frame, play, this_run, this_session
 from softpressure_ext.core import prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure.scene_io import digests, mesh_io
@@ -163,7 +163,7 @@ def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) ->
 def test_a_timeline_waits_for_kernels_and_says_so(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     add_ball()
     play(1, 4)
-    assert this_session().cache is None and not FallingWorld.made  # to make a world needs kernels, too
+    assert this_run().cache is None and not FallingWorld.made  # to make a world needs kernels, too
     assert set(first_start.asked) == {"EXPLICIT"}
     assert bpy.app.timers.is_registered(kernels._tell)
     assert kernels._tell() == kernels._SAY_EVERY
@@ -182,7 +182,7 @@ def test_a_timeline_waits_for_kernels_and_says_so(first_start: Said, monkeypatch
     assert status_bar._clear() is None
     assert first_start.sentences[-1] is None  # the status bar is Blender's again
     play(1, 4)
-    assert this_session().cache.last_frame == 4
+    assert this_run().cache.last_frame == 4
 
 
 def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) -> None:
@@ -201,7 +201,7 @@ def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
     first_start.prepared.add("EXPLICIT")
     add_ball()
     play(1, 3)
-    assert this_session().cache.last_frame == 3 and first_start.asked == []
+    assert this_run().cache.last_frame == 3 and first_start.asked == []
     bpy.context.scene.softpressure.solver = "XPBD"
     play(1, 3)
     assert len(FallingWorld.made) == 1 and set(first_start.asked) == {"XPBD"}
@@ -238,7 +238,7 @@ def test_a_timeline_that_plays_begins_anew_when_the_solver_is_ready(
     first_start.is_running = False
     first_start.prepared.add("EXPLICIT")
     assert kernels._tell() is None
-    assert scene.frame_current == 1 and this_session().cache.last_frame == 1
+    assert scene.frame_current == 1 and this_run().cache.last_frame == 1
     window.screen.is_animation_playing = False
     scene.frame_set(7)
     kernels._play_from_start(scene)

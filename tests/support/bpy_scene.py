@@ -204,6 +204,11 @@ def this_session() -> Any:
     return sessions.of(bpy.context.scene)
 
 
+def this_run() -> Any:
+    """Its run."""
+    return this_session().run
+
+
 def fingerprint(obj: Any) -> dict[str, Any]:
     """Everything of an object that a bake may touch, to compare bit for bit."""
     mesh = obj.data
