@@ -30,7 +30,7 @@ from softpressure_ext.core import World, prepare  # noqa: E402
 from softpressure_ext.core.cache import FrameCache  # noqa: E402
 from softpressure_ext.softpressure.cache import disk, playback  # noqa: E402
 from softpressure_ext.softpressure.scene_io import mesh_io, modifier_stack, rigid_pose  # noqa: E402
-from softpressure_ext.softpressure.simulation import capture, frame_inputs, stepping, timeline  # noqa: E402
+from softpressure_ext.softpressure.simulation import build, capture, frame_inputs, stepping, timeline  # noqa: E402
 from softpressure_ext.softpressure.state import input_digest, sessions  # noqa: E402
 
 #: phase -> (where a function is looked up, its name)
@@ -50,7 +50,7 @@ OURS = [phase for phase in PHASES if phase != "step"]
 #: The same for what is done once: at the first frame, and after an edit.
 ONCE = {
     "capture": [(capture, "start"), (input_digest, "of_arrays")],
-    "build": [(capture, "build_model"), (capture, "build_world")],
+    "build": [(build, "model_of"), (build, "world_of")],
     "after an edit": [],
 }
 #: scene -> (bodies, subdivisions of each): 163 842 and 102 420 vertices

@@ -1,4 +1,4 @@
-"""The row that is always at the top: Simulate, Live and Bake, and below it the state of the cache."""
+"""The row that is always at the top: Simulate, Interactive and Bake, and below it the state of the cache."""
 
 from typing import Any
 

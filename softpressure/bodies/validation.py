@@ -59,6 +59,12 @@ def sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
     return all(obj.evaluated_get(depsgraph).is_evaluated for obj in found)
 
 
+def graph_of_bodies(scene: bpy.types.Scene) -> bpy.types.Depsgraph:
+    """The evaluated view layer that has all bodies, else the last one."""
+    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
+    return next((graph for graph in graphs if sees_bodies(scene, graph)), graphs[-1])
+
+
 def refusal(obj: bpy.types.Object) -> str:
     """Why an object without a kind cannot become the body that it was last tried to be; empty if it can."""
     kind = sessions.refused_kinds.get(obj.session_uid, "NONE")

@@ -91,7 +91,7 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
         options={"SKIP_SAVE"},
     )
     live_rate: FloatProperty(
-        name="Live Frames per Second",
+        name="Interactive Frames per Second",
         description="Frames per second of the last interactive simulation of a script",
         get=lambda settings: sessions.of(settings.id_data).live_rate,
         options={"SKIP_SAVE", "HIDDEN"},

@@ -17,7 +17,7 @@ from ..scene_io import kept_meshes, simulation_mesh_choice
 from ..scene_io.mesh_io import FloatArray
 from ..state import jobs, measurements, sessions, snapshot, worker_thread
 from ..state.sessions import Refusals, Session
-from . import capture, gas_notes, xpbd_limits
+from . import build, capture, gas_notes, xpbd_limits
 from .kernels import is_prepared, prepare, starts_crossed, what_to_prepare
 
 #: What a start takes for each vertex of a soft body with contact with itself [s], half of it for the shape at rest:
@@ -107,10 +107,10 @@ def begin(
     Raises the core's errors about the scene's settings.
     """
     session.clear()
-    start, values = captured.start, capture.scene_values(scene)
+    start, values = captured.start, build.values_of_scene(scene)
 
     def make_model() -> Any:
-        model = capture.build_model(values, start)
+        model = build.model_of(values, start)
         return model, starts_crossed(model)
 
     try:
@@ -122,7 +122,7 @@ def begin(
         return
 
     def make_world() -> Any:
-        world = capture.build_world(values, model)
+        world = build.world_of(values, model)
         return world, measurements.measure(world, world.diagnostics())
 
     world, measured = yield from run(make_world)

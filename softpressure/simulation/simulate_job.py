@@ -18,7 +18,7 @@ from ..scene_io import digests, effectors, modifier_stack
 from ..state import sessions, snapshot, worker_thread
 from ..state.jobs import Interrupted, Work
 from ..state.sessions import Activity, Session
-from . import capture, making_meshes, run_start, stepping
+from . import build, capture, making_meshes, run_start, stepping
 from .kernels import prepare
 
 #: Duration of a slice of evaluation at other frames [s].
@@ -85,7 +85,7 @@ def _start(scene: bpy.types.Scene, session: Session) -> Work:
 def _go_on(scene: bpy.types.Scene, session: Session, last: int) -> Work:
     """Simulate the frames after the last one of the cache; then save the cache."""
     assert session.run.cache is not None
-    values = capture.scene_values(scene)
+    values = build.values_of_scene(scene)
     if session.run.cache.last_frame < last:
         if session.run.world is None:
             yield 0.0, 1.0, "Continuing"
@@ -174,8 +174,7 @@ def evaluated_at(scene: bpy.types.Scene, frame: int) -> bpy.types.Depsgraph:
     """A scene evaluated at a frame, with input shown, in the view layer that has all bodies."""
     playback.show_input(scene, frame == scene.softpressure.frame_start)
     scene.frame_set(frame)
-    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
-    return next((graph for graph in graphs if validation.sees_bodies(scene, graph)), graphs[-1])
+    return validation.graph_of_bodies(scene)
 
 
 def follows_what_is_simulated(scene: bpy.types.Scene, start: snapshot.Snapshot) -> bool:

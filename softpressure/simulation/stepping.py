@@ -21,7 +21,7 @@ from ..cache import disk, journal
 from ..scene_io.mesh_io import Float32Array, FloatArray
 from ..state import measurements, snapshot
 from ..state.sessions import Run
-from . import capture, frame_inputs, gas_notes, xpbd_limits
+from . import build, capture, frame_inputs, gas_notes, xpbd_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def resume(run: Run, values: snapshot.SceneValues) -> None:
     """Make the world of a cache that was read from disk, at its last frame; raises `CacheError` if it cannot be."""
     assert run.start is not None and run.cache is not None
     state = disk.state_in(run.cache)
-    run.world = capture.build_world(values, capture.build_model(values, run.start))
+    run.world = build.world_of(values, build.model_of(values, run.start))
     run.world.load(state)
     run.start.forget_places()
     run.added_mass = run.world.added_mass

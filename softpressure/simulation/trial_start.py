@@ -16,7 +16,7 @@ from ..state import sessions, worker_thread
 from ..state.jobs import Work
 from ..state.sessions import Activity
 from ..state.snapshot import Refusals, SceneValues, Snapshot
-from . import capture, gas_notes, making_meshes, simulate_job, stepping, xpbd_limits
+from . import build, capture, gas_notes, making_meshes, simulate_job, stepping, xpbd_limits
 from .kernels import prepare, starts_crossed
 
 #: A frame that takes longer is told [s].
@@ -44,16 +44,16 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         yield from making_meshes.make(scene, missing)
         with simulate_job.elsewhere(scene, session):
             start = capture.start(scene, simulate_job.evaluated_at(scene, first))
-        values = capture.scene_values(scene)
+        values = build.values_of_scene(scene)
         yield len(start.uids()), len(start.uids()) + 1, "Checking the start"
-        model = yield from worker_thread.run(lambda: capture.build_model(values, start))
+        model = yield from worker_thread.run(lambda: build.model_of(values, start))
         session.run.starts_crossed = yield from worker_thread.run(lambda: starts_crossed(model))
         yield from prepare(scene)  # what crosses takes more kernels
         if session.run.starts_crossed:
             crossings = yield from worker_thread.run(lambda: crossings_at_start(model))
             found += _crossings(scene, crossings, start)
         found += yield from worker_thread.run(lambda: _notes(values, model, start))
-        world = yield from worker_thread.run(lambda: capture.build_world(values, model))
+        world = yield from worker_thread.run(lambda: build.world_of(values, model))
         refused = start.refused
         yield len(start.uids()), len(start.uids()) + 1, "Checking a frame"
         with simulate_job.elsewhere(scene, session):

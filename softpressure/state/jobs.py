@@ -87,6 +87,12 @@ def _at_exit() -> None:
 atexit.register(_at_exit)
 
 
+def finish(work: Work) -> None:
+    """Run all of it at once, without a word of progress."""
+    for _ in whole(work):
+        pass
+
+
 def whole(work: Work) -> Iterator[Progress]:
     """Run all of it at once."""
     for found in work:

@@ -215,7 +215,7 @@ def simulated(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Fl
 
 
 def particles(scene: bpy.types.Scene) -> Float32Array:
-    """Feature particles in the frame that is shown [Blender units], shape (n, 3): of live play, or the last frame."""
+    """Feature particles in the frame that is shown, shape (n, 3) [Blender units]: of interactive play or the last."""
     session = sessions.of(scene)
     if session.display.pose is not None:
         return session.display.pose.particles.astype(np.float32)

@@ -8,8 +8,7 @@ import bpy
 import pytest
 from bpy_panels import body_locked
 from bpy_scene import add_ball
-from softpressure_ext.operators import job, reports
-from softpressure_ext.operators import live as live_play
+from softpressure_ext.operators import interactive, job, reports
 from softpressure_ext.softpressure.state import jobs, status_bar
 
 
@@ -143,8 +142,8 @@ def test_live_play_takes_keys_over_the_sidebar_but_the_mouse_over_the_view_alone
         window=SimpleNamespace(screen=SimpleNamespace(areas=[viewport, _area("OUTLINER", 200, 90)]))
     )
     mouse = SimpleNamespace(mouse_x=x, mouse_y=10)
-    assert (live_play._viewport_at(context, mouse) is viewport) == has_viewport
-    assert (live_play._view_at(context, mouse) is not None) == has_view
+    assert (interactive._viewport_at(context, mouse) is viewport) == has_viewport
+    assert (interactive._view_at(interactive._viewport_at(context, mouse), mouse) is not None) == has_view
 
 
 @pytest.mark.parametrize("way", ["finished", "escape", "failure"])

@@ -13,7 +13,7 @@ from bpy_scene import FallingWorld, add_ball, frame, play, this_run, this_sessio
 from softpressure_ext.core import prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure.scene_io import digests, mesh_io
-from softpressure_ext.softpressure.simulation import capture, kernels, run_start
+from softpressure_ext.softpressure.simulation import build, capture, kernels, run_start
 from softpressure_ext.softpressure.state import input_digest, status_bar
 
 
@@ -41,7 +41,8 @@ def calls(falling: type[FallingWorld], monkeypatch: pytest.MonkeyPatch) -> Calls
     found.watch(monkeypatch, input_digest, "of_inputs")
     found.watch(monkeypatch, digests, "of_arrays")
     found.watch(monkeypatch, falling, "advance_frame", "positions", "diagnostics", "save")
-    found.watch(monkeypatch, capture, "start", "build_world")
+    found.watch(monkeypatch, capture, "start")
+    found.watch(monkeypatch, build, "world_of")
     found.watch(monkeypatch, FrameCache, "append")
     return found
 

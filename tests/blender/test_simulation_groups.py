@@ -212,21 +212,21 @@ def test_drawn_faces_on_torn_triangles_are_noted(monkeypatch: pytest.MonkeyPatch
 def test_the_mouse_grabs_what_is_drawn_and_moves_it() -> None:
     bpy.context.scene.use_gravity = False
     obj = add_beast(simulation_vertices=300)
-    playing = interactive.Live(bpy.context.scene)
+    playing = interactive.InteractivePlay(bpy.context.scene)
     try:
         for _ in jobs.whole(playing.begin(worker_thread.at_once)):
             pass
         x = rest(obj)
         mesh_faces = np.array([polygon.vertices[:] for polygon in obj.data.polygons])
         target = x[mesh_faces[np.argmax(x[mesh_faces][:, :, 2].mean(axis=1))]].mean(axis=0)
-        place = playing.grab(target + (0, 0, 5), (0, 0, -1))
+        place = playing.hand.grab(target + (0, 0, 5), (0, 0, -1))
         np.testing.assert_allclose(place, target, atol=1e-4)  # on the drawn face, not on the simulated one below
         for _ in range(6):
             place = place + (0.0, 0.0, 0.05)
-            playing.drag(place)
+            playing.hand.drag(place)
             for _ in jobs.whole(playing.step()):
                 pass
-        assert playing.held_name() == "Beast" and playing.force > 0.0
+        assert playing.hand.body_name == "Beast" and playing.hand.force > 0.0
         assert (shown(obj) - x)[:, 2].mean() > 0.05
     finally:
         playing.end()

@@ -10,7 +10,7 @@ import pytest
 from bpy_scene import FallingWorld, add_ball, play, this_run, told
 from softpressure_ext.core import ParameterError
 from softpressure_ext.softpressure.scene_io import kept_meshes
-from softpressure_ext.softpressure.simulation import capture, run_start, simulate_job
+from softpressure_ext.softpressure.simulation import build, run_start, simulate_job
 from softpressure_ext.softpressure.state import jobs, worker_thread
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -32,7 +32,7 @@ class SlowWorld(FallingWorld):
 def slow(monkeypatch: pytest.MonkeyPatch) -> type[SlowWorld]:
     """Worlds take a while to be made, and are expected to."""
     SlowWorld.threads.clear()
-    monkeypatch.setattr(capture, "World", SlowWorld)
+    monkeypatch.setattr(build, "World", SlowWorld)
     monkeypatch.setattr(run_start, "_PER_VERTEX", 0.1)
     return SlowWorld
 
@@ -70,7 +70,7 @@ def test_errors_of_the_thread_beside_are_raised(monkeypatch: pytest.MonkeyPatch)
         raise ParameterError("scene: substeps 0; give at least 1.")
 
     add_ball()
-    monkeypatch.setattr(capture, "World", fail)
+    monkeypatch.setattr(build, "World", fail)
     with pytest.raises(RuntimeError, match="substeps 0"):
         bpy.ops.softpressure.simulate()
     assert "substeps 0" in told() and not worker_thread.is_busy()
