@@ -89,13 +89,14 @@ def on_data_replaced(*_: Any) -> None:
 
 @_guarded
 def on_undo_post(scene: bpy.types.Scene, *_: Any) -> None:
-    """Data-blocks were replaced: compare again, and show the present frame."""
+    """Data-blocks were replaced: compare again, and show the present frame of the take that is chosen now."""
     sessions.mark_all()
     sessions.forget_shown()
     for other in bpy.data.scenes:
         if sessions.has_bodies(other):
-            from .cache import playback
+            from .cache import playback, takes
 
+            takes.follow(other)
             playback.show_again(other)
 
 

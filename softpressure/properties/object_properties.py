@@ -12,7 +12,7 @@ from .automatic import boxes
 from .force_properties import FieldWeights, Goals
 from .hose_properties import Hose
 from .parameter_properties import ANIMATED, SETTING, Group, properties
-from .scene_properties import SOFTPRESSURE_PG_scene
+from .scene_properties import SOFTPRESSURE_PG_scene, SOFTPRESSURE_PG_take
 from .sweep_properties import SOFTPRESSURE_PG_sweep
 
 #: The numbers of these and of the types below are what files hold.
@@ -219,7 +219,7 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
     )
 
 
-CLASSES = (SOFTPRESSURE_PG_object, SOFTPRESSURE_PG_scene, SOFTPRESSURE_PG_sweep)
+CLASSES = (SOFTPRESSURE_PG_object, SOFTPRESSURE_PG_take, SOFTPRESSURE_PG_scene, SOFTPRESSURE_PG_sweep)
 
 
 #: Library overrides keep what is set.

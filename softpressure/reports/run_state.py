@@ -33,4 +33,4 @@ def of(scene: bpy.types.Scene) -> State:
         return State("Baked", 1.0)
     if session.run.cache is not None and session.is_out_of_date(scene):
         return State(f"Out of date: {held}", 0.0)
-    return State(f"Cache: {held}", status.cache_share(scene))
+    return State(f"{scene.softpressure.take or 'Cache'}: {held}", status.cache_share(scene))

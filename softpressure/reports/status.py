@@ -31,6 +31,16 @@ def cache_text(scene: bpy.types.Scene) -> str:
     return f"{held} of {settings.frame_end}"
 
 
+def take_text(scene: bpy.types.Scene, key: str) -> str:
+    """Frames of a take, for its row: `1–120`; empty if it has none. With a mark where they are out of date."""
+    session = sessions.of(scene)
+    run = session.runs().get(key)
+    if run is None or run.cache is None or not run.cache.frame_count:
+        return ""
+    mark = "" if run.cache.input_fingerprint == session.inputs(scene) else " (out of date)"
+    return f"{run.cache.first_frame}–{run.cache.last_frame}{mark}"
+
+
 def cache_share(scene: bpy.types.Scene) -> float:
     """Part of the frame range in the cache, 0 to 1."""
     cache, settings = sessions.of(scene).run.cache, scene.softpressure

@@ -21,7 +21,11 @@ class _Refused(Exception):
 def values_of_scene(scene: bpy.types.Scene) -> SimpleNamespace:
     """The settings of a scene that the functions below read, as plain values for any thread."""
     settings = scene.softpressure
-    names = [prop.identifier for prop in settings.bl_rna.properties if prop.identifier not in {"rna_type", "name"}]
+    names = [
+        each.identifier
+        for each in settings.bl_rna.properties
+        if each.type != "COLLECTION" and each.identifier not in {"rna_type", "name"}
+    ]
     return SimpleNamespace(
         gravity=scene.gravity[:],
         use_gravity=scene.use_gravity,

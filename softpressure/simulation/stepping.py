@@ -75,6 +75,7 @@ def step(run: Run, values: snapshot.SceneValues, reading: Reading) -> None:
     forces = forces_of(world, start, asleep, cache) if cache.holds_forces else None
     gas_notes.note_pressures(run, reading.given)
     run.seconds.append(taken)
+    run.written = None
     run.measured[reading.frame] = measured
     run.reports[reading.frame] = diagnostics.reports
     run.slack_skins = xpbd_limits.skins_that_are_slack(values, run, world.model, diagnostics.bodies, reading.frame)

@@ -9,7 +9,7 @@ import bpy
 
 from ...core import SoftPressureError
 from ..bodies import setup, validation
-from ..cache import disk, packing, playback
+from ..cache import disk, packing, playback, takes
 from ..state import jobs, sessions, worker_thread
 from ..state.sessions import Activity, Session
 from . import run_start, stepping
@@ -49,8 +49,9 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         try:
             if frame == scene.softpressure.frame_start:
                 captured = run_start.read(scene, depsgraph, session)
-                for _ in () if captured is None else run_start.begin(scene, session, captured):
-                    pass
+                if captured is not None and not takes.protects(scene):
+                    for _ in run_start.begin(scene, session, captured):
+                        pass
             else:
                 _advance(scene, depsgraph, session, frame)
         except SoftPressureError as error:
@@ -70,10 +71,10 @@ def reset(scene: bpy.types.Scene) -> None:
 
 
 def delete(scene: bpy.types.Scene) -> None:
-    """Drop the simulation of a scene as Reset does, and remove its cache on disk and in the file."""
+    """Drop the simulation of the chosen take as Reset does, and remove its cache on disk and in the file."""
     reset(scene)
     disk.delete(scene)
-    packing.remove(scene)
+    packing.remove(scene, sessions.of(scene).take)
 
 
 def _may_simulate(scene: bpy.types.Scene) -> bool:
@@ -94,6 +95,8 @@ def _leaves_unseen_start(scene: bpy.types.Scene, session: Session) -> bool:
     """
     first = scene.softpressure.frame_start
     if scene.frame_current != first + 1 or session.display.seen_frame not in (None, first) or not _may_simulate(scene):
+        return False
+    if takes.protects(scene):
         return False
     return (session.run.cache is None or session.is_out_of_date(scene)) and run_start.can_step(scene)
 
@@ -121,7 +124,7 @@ def _frame_to_simulate(scene: bpy.types.Scene, session: Session) -> int | None:
 def _may_start(scene: bpy.types.Scene, session: Session) -> bool:
     """Whether a playing timeline may start a new run at the first frame, if it needs one."""
     is_current = session.run.cache is not None and not session.is_out_of_date(scene)
-    return is_current or not run_start.is_too_long_to_play(scene)
+    return is_current or not (takes.protects(scene) or run_start.is_too_long_to_play(scene))
 
 
 def is_too_slow(session: Session) -> bool:

@@ -15,6 +15,8 @@ from ..scene_io import instances
 from . import input_digest, jobs
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ...core import StepReport, World
     from ...core.cache import FrameCache
     from ...core.solvers.xpbd.pressure_retention import PressureRetention
@@ -51,6 +53,8 @@ class Run:
     start: "Snapshot | None" = None
     #: Always at the last frame of the cache.
     world: "World | None" = None
+    #: The file that holds these frames; None if none does.
+    written: "Path | None" = None
     #: Who steps the world meanwhile, while the cache is filled.
     stepper: Stepper | None = None
     #: The frame that is being simulated, between the two handlers of a frame change.
@@ -155,6 +159,9 @@ class Session:
     refusals: Refusals = field(default_factory=Refusals)
     display: Display = field(default_factory=Display)
     activity: Activity = Activity.IDLE
+    #: The key of the take that run and refusals are of; those of the other takes, by their keys.
+    take: str = ""
+    parked: dict[str, tuple[Run, Refusals]] = field(default_factory=dict)
     #: What the panel called the method of an earlier version that the file or a script asked for; empty if none.
     earlier_method: str = ""
     #: Frames per second of the last interactive play of a script; 0 before.
@@ -163,8 +170,12 @@ class Session:
     checked: tuple[str, Any] | None = None
     _logged: set[str] = field(default_factory=set)
 
+    def runs(self) -> dict[str, Run]:
+        """The run of each take, by its key."""
+        return {self.take: self.run} | {key: run for key, (run, _) in self.parked.items()}
+
     def clear(self) -> None:
-        """Drop all simulation data."""
+        """Drop all simulation data of the chosen take."""
         self.run, self.refusals = Run(), Refusals()
         self.display.shown.clear()
         mark_all()

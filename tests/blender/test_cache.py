@@ -107,7 +107,7 @@ def test_a_pickled_object_in_the_file_is_refused(tmp_path: Path) -> None:
     simulated(tmp_path / "file.blend")
     bpy.context.scene[packing.KEY] = file.getvalue()
     with pytest.raises(Exception, match="not a readable cache"):
-        packing.read(bpy.context.scene)
+        packing.read(bpy.context.scene, "")
 
 
 def test_a_failed_save_leaves_nothing_in_memory(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_delete_removes_it_from_memory_disk_and_file(tmp_path: Path) -> None:
 def test_delete_asks_where_it_takes_long_to_simulate_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     manager = SimpleNamespace(invoke_confirm=lambda *_, message, **__: asked.append(message) or {"RUNNING_MODAL"})
-    operator = SimpleNamespace(execute=lambda _: {"FINISHED"})
+    operator = SimpleNamespace(bl_label="Delete Cache", execute=lambda _: {"FINISHED"})
     simulated()
     context = SimpleNamespace(scene=bpy.context.scene, window_manager=manager)
     assert SOFTPRESSURE_OT_delete_cache.invoke(operator, context, None) == {"FINISHED"} and not asked
