@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..softpressure.bodies import wording
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .reports import report
@@ -145,6 +146,6 @@ class JobOperator(_Base):
                 area.tag_redraw()  # until then panels offer to stop it
 
     def _fail(self, error: Exception) -> set[Any]:
-        for line in str(error).splitlines() or [repr(error)]:
+        for line in wording.of(error).splitlines() or [repr(error)]:
             report(self, "WARNING" if isinstance(error, jobs.Interrupted) else "ERROR", line)
         return {"CANCELLED"}

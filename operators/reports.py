@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import bpy
 
+from ..softpressure.bodies import wording
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.simulation.loading import SoftPressureError
 
@@ -44,7 +45,7 @@ def tells_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
             try:
                 return run(self, context)
             except SoftPressureError as error:
-                return finish(self, [], str(error).splitlines())
+                return finish(self, [], wording.of(error).splitlines())
 
         cls.execute = execute  # type: ignore[method-assign]
     if begin is not None:
@@ -54,7 +55,7 @@ def tells_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
             try:
                 return begin(self, context, event)
             except SoftPressureError as error:
-                return finish(self, [], str(error).splitlines())
+                return finish(self, [], wording.of(error).splitlines())
 
         cls.invoke = invoke  # type: ignore[method-assign]
     return cls

@@ -12,6 +12,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core.compiler import CompilerError
+from .bodies import wording
 from .reports import missing_frames
 from .scene_io import own_mesh
 from .simulation import loading
@@ -30,7 +31,7 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             sentence = f"Internal error in {function.__name__}: {error!r}. Press Reset; if it comes back, report it."
             if isinstance(error, CompilerError):
-                sentence = str(error)
+                sentence = wording.of(error)
             for scene in [item for item in arguments if isinstance(item, bpy.types.Scene)] or bpy.data.scenes:
                 sessions.of(scene).fail(sentence)
             _log.debug(traceback.format_exc())

@@ -9,7 +9,7 @@ import bpy
 from ...core import MeshError, SoftPressureError
 from ..scene_io import mesh_io
 from ..state import sessions, snapshot
-from . import object_checks, setup
+from . import object_checks, setup, wording
 
 
 def problems(scene: bpy.types.Scene) -> dict[int, str]:
@@ -32,7 +32,7 @@ def _static_problems(scene: bpy.types.Scene) -> dict[int, str]:
         try:
             check(scene, obj)
         except SoftPressureError as error:
-            found[obj.session_uid] = str(error)
+            found[obj.session_uid] = wording.of(error)
     _spread(scene, found)
     return found
 
@@ -71,7 +71,7 @@ def refusal(obj: bpy.types.Object) -> str:
     try:
         object_checks.check(obj, kind, setup.suited_type(obj) if kind == "SOFT" else "")
     except SoftPressureError as error:
-        return str(error)
+        return wording.of(error)
     return ""
 
 

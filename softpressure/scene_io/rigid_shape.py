@@ -25,7 +25,7 @@ def read(name: str, mesh: Mesh, matrix: FloatArray, shape: str) -> tuple[FloatAr
         try:
             check_closed_surface(name, positions, triangles)
         except MeshError as error:
-            if "open edges" not in str(error):
+            if error.flaw != "OPEN":
                 raise
             found = str(error).partition(";")[0]
             raise MeshError(

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import bpy
 
 from ...core import MethodOptions, Model, ModelBuilder, SoftPressureError, World
+from ..bodies import wording
 from ..scene_io import scene_settings, time_mapping, units
 from ..state.snapshot import ColliderSnapshot, RigidSnapshot, SceneValues, Snapshot, SoftSnapshot
 from . import loading
@@ -97,7 +98,7 @@ def _naming(part: SoftSnapshot | RigidSnapshot | ColliderSnapshot) -> Iterator[N
     try:
         yield
     except SoftPressureError as error:
-        raise _Refused(part.object_uid, str(error)) from error
+        raise _Refused(part.object_uid, wording.of(error)) from error
 
 
 def world_of(scene: SceneValues, model: Model) -> World:

@@ -10,7 +10,7 @@ import bpy
 
 from ...core import SoftPressureError, parameters
 from ...core.bodies.freeze import NEVER_TEARS
-from ..bodies import object_checks, validation
+from ..bodies import object_checks, validation, wording
 from ..scene_io import (
     actions,
     collision_filter,
@@ -47,7 +47,7 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Snapshot:
             else:
                 found.bodies.append(_body(scene, obj, seen, depsgraph, found.metres))
         except SoftPressureError as error:
-            refused[obj.session_uid] = str(error)
+            refused[obj.session_uid] = wording.of(error)
         accepted = collision_filter.accepted(obj)
         if accepted is not None:
             found.accepted[obj.session_uid] = accepted

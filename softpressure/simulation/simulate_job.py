@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import bpy
 
 from ...core import SoftPressureError
-from ..bodies import setup, validation
+from ..bodies import setup, validation, wording
 from ..cache import disk, playback
 from ..scene_io import digests, effectors, modifier_stack
 from ..state import sessions, snapshot, worker_thread
@@ -78,7 +78,7 @@ def _start(scene: bpy.types.Scene, session: Session) -> Work:
         if captured is not None:
             yield from run_start.begin_beside(scene, session, captured)
     except SoftPressureError as error:
-        session.fail(str(error), session.inputs(scene))
+        session.fail(wording.of(error), session.inputs(scene))
     playback.show(scene)
 
 
@@ -121,7 +121,7 @@ def _step_to(scene: bpy.types.Scene, session: Session, last: int, values: snapsh
             yield None
         yield _shown(scene, last), last - first + 1, f"Frame {last} of {last}"
     except SoftPressureError as error:
-        session.fail(str(error), session.inputs(scene))
+        session.fail(wording.of(error), session.inputs(scene))
         raise
     finally:
         stepper.stop()

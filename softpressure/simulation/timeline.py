@@ -8,7 +8,7 @@ between the two calls.
 import bpy
 
 from ...core import SoftPressureError
-from ..bodies import setup, validation
+from ..bodies import setup, validation, wording
 from ..cache import disk, packing, playback, takes
 from ..state import jobs, sessions, worker_thread
 from ..state.sessions import Activity, Session
@@ -57,7 +57,7 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         except SoftPressureError as error:
             sessions.mark_all()
             if not validation.static_problems(scene):  # else it is asked why this is so, until it is no more
-                session.fail(str(error), session.inputs(scene))
+                session.fail(wording.of(error), session.inputs(scene))
     playback.show(scene, depsgraph)
 
 

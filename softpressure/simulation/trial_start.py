@@ -8,7 +8,7 @@ import numpy as np
 from ...core import FrameInput, Model, SoftPressureError, World
 from ...core.solvers.explicit.stability import rest_bounds
 from ...core.solvers.explicit.unsupported import crossings_at_start
-from ..bodies import validation
+from ..bodies import validation, wording
 from ..bodies.mesh_checks import Flaw
 from ..cache import playback
 from ..scene_io import flat_shape, mesh_io
@@ -64,7 +64,7 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         refused = error.refused
     except SoftPressureError as error:
         refused = {}
-        found.append(Flaw(scene.name, str(error)))
+        found.append(Flaw(scene.name, wording.of(error)))
     finally:
         session.activity = Activity.IDLE
         playback.show(scene)

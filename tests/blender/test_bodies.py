@@ -73,9 +73,9 @@ def edited() -> Any:
 
 
 REFUSED = [
-    (open_edges, "Cup: 3 open edges", "Fill the holes"),
+    (open_edges, "Cup: 3 open edges", "then Face > Fill"),
     (non_manifold, "Fin: 1 non-manifold edges", "Delete inner faces"),
-    (twisted, "Twist: 3 edges join faces of opposite winding", "Recalculate"),
+    (twisted, "Twist: 3 edges join faces of opposite winding", "Recalculate Outside"),
     (flat, "Crumb: 1 faces of zero area", "Degenerate Dissolve"),
     (loose, "Dust: 1 loose vertices", "Delete Loose"),
     (inside_out, "Glove: inside out, it encloses -0.167 m³", "Flip the normals"),
