@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 View = tuple[bpy.types.Region, Any]  # of a 3D viewport, with its `RegionView3D`
 
 #: How often panels and the status bar are renewed [s]; viewports are with every frame.
-_TELL_EVERY = 0.25
+_TEXT_EVERY = 0.25
 _HINTS = (
     "Drag a body: move, throw  |  Ctrl Click: poke  |  Page Up, Page Down: pressure  |  Enter: keep as shape key  |  "
     "Shift Enter: keep as start  |  Esc: back to the start"
@@ -72,7 +72,7 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
         from ..softpressure.simulation import interactive
 
         self._playing = interactive.InteractivePlay(context.scene)
-        self._told, self._frame = 0.0, -1
+        self._written, self._frame = 0.0, -1
         self._grabbed: tuple[View, Vector] | None = None  # in which view, and where
         return self._playing.play()
 
@@ -128,16 +128,16 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
             is_taken = False
         return {"RUNNING_MODAL" if is_taken else "PASS_THROUGH"}
 
-    def tell(self, context: Context, job: jobs.Job) -> None:
-        """Redraw the views with every frame, and tell now and then how fast it plays."""
+    def show_progress(self, context: Context, job: jobs.Job) -> None:
+        """Redraw the views with every frame, and write now and then how fast it plays."""
         views = _views(context)
         if self._playing.frame != self._frame:
             self._frame = self._playing.frame
             for region in (region for area in views for region in area.regions if region.type == "WINDOW"):
                 region.tag_redraw()
-        if time.monotonic() - self._told < _TELL_EVERY:
+        if time.monotonic() - self._written < _TEXT_EVERY:
             return
-        self._told = time.monotonic()
+        self._written = time.monotonic()
         hand = self._playing.hand
         grabbed = f"  |  {hand.body_name}: {hand.force:.3g} N" if hand is not None and hand.body_name else ""
         for area in views:
@@ -170,7 +170,7 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
 
         if text := interactive_actions.pump(self._playing, context.object, factor):
             context.workspace.status_text_set(text)
-            self._told = time.monotonic() + _TELL_EVERY  # so that it can be read
+            self._written = time.monotonic() + _TEXT_EVERY  # so that it can be read
 
     def _kept(self, playing: "InteractivePlay", keep: str, rate: float = 0.0) -> set[Any]:
         """End play and keep its last pose; `rate`: frames per second, 0 where nobody counts."""

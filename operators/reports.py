@@ -33,7 +33,7 @@ def finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) 
     return {"FINISHED"} if notes else {"CANCELLED"}
 
 
-def tells_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
+def reports_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
     """Let an operator report a `SoftPressureError` of `execute` or `invoke` as its sentence instead of raising it."""
     run, begin = getattr(cls, "execute", None), getattr(cls, "invoke", None)
     if hasattr(run or begin, "__wrapped__"):

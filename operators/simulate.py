@@ -89,7 +89,7 @@ class SOFTPRESSURE_OT_make_meshes(JobOperator, bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_stop(bpy.types.Operator):
-    """Stop what runs beside the window; the frames that are done stay."""
+    """Stop the job of the window; the frames that are done stay."""
 
     bl_idname = "softpressure.stop"
     bl_label = "Stop"

@@ -24,7 +24,7 @@ _ONLY_WITH = {
 
 
 class Simulation:
-    """Settings of the simulation, and what is to be told of it."""
+    """Settings of the simulation, and notices about it."""
 
     layout: Layout
     bl_label = "Simulation"

@@ -59,7 +59,7 @@ def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph)
 
 @_guarded
 def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
-    """Anything may have been edited; sessions compare when they are asked."""
+    """Anything may have been edited; sessions compare on their next use."""
     sessions.mark_all()
     session = sessions.of(scene)
     if session.display.late:

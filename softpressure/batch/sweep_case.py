@@ -66,7 +66,7 @@ def _simulate(plan: dict[str, Any], case: dict[str, Any], part: Path) -> None:
     result: dict[str, Any] = {"digest": case["digest"], "settings": case["settings"], "bodies": {}}
     with headless.traced(part / "trace.csv") as table:
         for scene in scenes:
-            headless.tell(scene, headless.simulate(scene, table))
+            headless.show_progress(scene, headless.simulate(scene, table))
             for key, value in _measure(scene, result["bodies"]).items():
                 result[key] = (
                     max(result.get(key, 0.0), value) if key.startswith("largest") else (result.get(key, 0.0) + value)

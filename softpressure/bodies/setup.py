@@ -110,7 +110,7 @@ def inflate(obj: bpy.types.Object) -> tuple[list[str], list[str]]:
 
 
 def can_inflate(obj: bpy.types.Object) -> bool:
-    """Whether `inflate` may be tried."""
+    """Whether `inflate` may succeed."""
     return flat_shape.is_flat_object(obj) and len(obj.data.polygons) > 0 and not obj.softpressure.is_baked
 
 
@@ -155,7 +155,7 @@ def on_kind_change(obj: bpy.types.Object) -> None:
 
 
 def part_meshes(scene: bpy.types.Scene) -> None:
-    """Give soft bodies that share a mesh, such as linked duplicates, one each, and tell of it."""
+    """Give soft bodies that share a mesh, such as linked duplicates, one each, and report it."""
     for obj in sessions.objects(scene, "SOFT"):
         if sentence := own_mesh.ensure(obj):
             sessions.mark_all()
@@ -177,7 +177,7 @@ def on_type_change(obj: bpy.types.Object) -> None:
 
 
 def suited_type(obj: bpy.types.Object) -> str:
-    """The type for a new soft body: Loop for a flat mesh or edges alone, Truss for one with inner vertices.
+    """The type for a new soft body: Outline for a flat mesh or edges alone, Lattice for one with inner vertices.
 
     A type that was chosen stays; other meshes keep the default, as do flat ones of faces without one closed outline.
     """

@@ -15,10 +15,10 @@ from . import object_checks, setup, wording
 def problems(scene: bpy.types.Scene) -> dict[int, str]:
     """Known reasons why bodies of a scene take no part, a sentence each by `session_uid`."""
     session = sessions.of(scene)
-    asked = static_problems(scene)
+    static = static_problems(scene)
     late = session.refusals.of_objects if session.refusals.started_from == session.inputs(scene) else {}
     known = {obj.session_uid for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER")}
-    return asked | {uid: sentence for uid, sentence in late.items() if uid in known and uid not in asked}
+    return static | {uid: sentence for uid, sentence in late.items() if uid in known and uid not in static}
 
 
 def static_problems(scene: bpy.types.Scene) -> dict[int, str]:

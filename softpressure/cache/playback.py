@@ -37,7 +37,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
     number_of = {uid: number for number, uid in enumerate(source.object_uids)} if cache else {}
     for obj in sessions.objects(scene, "RIGID"):
         if not obj.softpressure.is_baked:
-            _hold(obj, scene, session, cache, number_of.get(obj.session_uid))
+            _place(obj, scene, session, cache, number_of.get(obj.session_uid))
     for obj in sessions.objects(scene, "SOFT"):
         key = mesh_io.live_key(obj)
         session.display.late.discard(obj.session_uid)
@@ -116,14 +116,14 @@ def world_matrix(cache: FrameCache, number: int, time: float) -> FloatArray:
     return session if whole == time else rotations.between(session, cache.transform(number, whole + 1), time - whole)
 
 
-def _hold(
+def _place(
     obj: bpy.types.Object,
     scene: bpy.types.Scene,
     session: sessions.Session,
     cache: FrameCache | None,
     number: int | None,
 ) -> None:
-    """Hold a rigid body at its cached place; up to the first frame of a run it is at its own transform."""
+    """Place a rigid body as cached; up to the first frame of a run it is at its own transform."""
     time = scene_time(scene)
     is_run = cache is session.run.cache
     if cache is None or number is None or cache.vertex_counts[number] or (is_run and time <= cache.first_frame):

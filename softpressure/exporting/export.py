@@ -163,7 +163,7 @@ def _targets(scene: bpy.types.Scene, path: Path, only_selected: bool) -> dict[bp
 
 
 def _check_place(path: Path) -> None:
-    """Raise if no file can be written there; exporters would tell it with a traceback."""
+    """Raise if no file can be written there; exporters would raise a traceback."""
     is_new = not path.exists()
     try:
         path.open("ab").close()
@@ -268,7 +268,7 @@ def _write(kind: formats.Format, path: Path, frames: range, only_selected: bool)
 
 
 def _settings(kind: formats.Format, path: Path, frames: range, only_selected: bool) -> dict[str, Any]:
-    """What an exporter is asked for beside its defaults."""
+    """Options of an exporter that are not its defaults."""
     if kind.identifier == "ALEMBIC":
         return {"start": frames[0], "end": frames[-1], "selected": only_selected}
     if kind.identifier == "USD":  # its blend shapes would hold the live key of one frame

@@ -76,13 +76,13 @@ def _can_be_cage(settings: Group, obj: bpy.types.Object) -> bool:
     return obj.type == "MESH" and obj != settings.id_data
 
 
-class Declared:
+class FromParameters:
     """The settings that `core/parameters/` declares."""
 
     __annotations__ = properties(*BODIES) | boxes("thickness", "cell_size", "depth", "simulation_vertices")
 
 
-class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.PropertyGroup):
+class SOFTPRESSURE_PG_object(FromParameters, FieldWeights, Goals, Hose, bpy.types.PropertyGroup):
     """How an object takes part in the simulation."""
 
     kind: EnumProperty(
@@ -225,8 +225,8 @@ CLASSES = (SOFTPRESSURE_PG_object, SOFTPRESSURE_PG_take, SOFTPRESSURE_PG_scene, 
 #: Library overrides keep what is set.
 _KEPT: Any = {"LIBRARY_OVERRIDABLE"}
 for base in SOFTPRESSURE_PG_object.__mro__:
-    for declared in inspect.get_annotations(base).values():
-        declared.keywords["override"] = _KEPT
+    for definition in inspect.get_annotations(base).values():
+        definition.keywords["override"] = _KEPT
 
 
 def register() -> None:

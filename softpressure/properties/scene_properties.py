@@ -69,7 +69,7 @@ def _set_frame_end(settings: Group, value: int) -> None:
     _set_range(settings, min(value, _get_frame_start(settings)), value)
 
 
-class Declared:
+class FromParameters:
     """The settings that `core/parameters/` declares."""
 
     __annotations__ = properties(SCENE) | boxes("threads")
@@ -82,7 +82,7 @@ class SOFTPRESSURE_PG_take(bpy.types.PropertyGroup):
     key: StringProperty(name="Key", description="Names the file of the take", options={"HIDDEN"})
 
 
-class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
+class SOFTPRESSURE_PG_scene(FromParameters, Curves, Overlay, bpy.types.PropertyGroup):
     """How a scene is simulated, and what Blender keeps of the simulation: its range, its cache."""
 
     use_scene_range: BoolProperty(

@@ -1,4 +1,4 @@
-"""What the steps of a frame tell of each island of bodies, in words and with the names of the objects."""
+"""The step reports of a frame for each island of bodies, in words and with the names of the objects."""
 
 from collections import Counter
 from dataclasses import dataclass

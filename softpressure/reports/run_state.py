@@ -1,4 +1,4 @@
-"""The state of a scene's simulation in a line, and how far it is: said here and nowhere else."""
+"""The state of a scene's simulation in a line, and how far it is, which nothing else shows."""
 
 from typing import NamedTuple
 

@@ -14,7 +14,7 @@ from ..simulation import loading
 from ..state import measurements, sessions
 
 #: Least added mass that is shown, as a share of a body's mass.
-_TOLD_MASS = 0.005
+_LEAST_MASS = 0.005
 #: Assumed duration of a frame before any was simulated [s].
 _SLOW_FRAME = 0.2
 #: Least visible change of shape, as a share of the size.
@@ -100,7 +100,7 @@ def _megabytes(size: int) -> str:
 def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> list[str]:
     """Warnings about the simulation and what is shown.
 
-    The row of controls tells the state itself, and the panel of the `active` object what is wrong with that.
+    The row of controls shows the state itself, and the panel of the `active` object its problems.
     """
     found: list[str] = []
     if not sessions.has_bodies(scene):
@@ -124,14 +124,14 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
             f"{run.crossing_count} triangles cross at the start. They are moved apart before the first frame where "
             "possible; repair the meshes if that is visible."
         )
-    found += [*run.soft_solids, *run.slack_skins, *run.overstretched.values()]
+    found += [*run.soft_lattices, *run.slack_skins, *run.overstretched.values()]
     found += effectors.notes(scene)
     found += hose_problems.notes(scene)
     found += _who_is_missing(scene, active)
     if session.display.missed_frame is not None:
         found += filter(None, [render_text(scene, session.display.missed_frame)])
-    told = {*found, problem_text(scene, active) if active is not None else ""}
-    found += [sentence for sentence in session.error_of(scene).splitlines() if sentence not in told]
+    shown = {*found, problem_text(scene, active) if active is not None else ""}
+    found += [sentence for sentence in session.error_of(scene).splitlines() if sentence not in shown]
     if not scene.render.use_lock_interface:
         found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
     return found
@@ -227,14 +227,14 @@ def pace_texts(scene: bpy.types.Scene) -> list[str]:
     if counts := [float(np.nanmax(row)) for row in rows if np.isfinite(row).any()]:
         steps = round(median(counts))
         found.append("1 step" if steps == 1 else f"{steps} steps")
-    told = [f"{' and '.join(found)} per frame"] if found else []
-    if run.added_mass > _TOLD_MASS:
-        told.append(f"Added mass {100.0 * run.added_mass:.2g} %")
-    return told
+    texts = [f"{' and '.join(found)} per frame"] if found else []
+    if run.added_mass > _LEAST_MASS:
+        texts.append(f"Added mass {100.0 * run.added_mass:.2g} %")
+    return texts
 
 
 def earlier_texts(scene: bpy.types.Scene) -> list[str]:
-    """That the method which a file or script asked for has been replaced, if so."""
+    """That the method which a file or script sets has been replaced, if so."""
     earlier = sessions.of(scene).earlier_method
     if not earlier or scene.softpressure.solver != ENGINE:
         return []
@@ -288,7 +288,7 @@ def inflation_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 def measurement_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`, or that they are unknown.
 
-    A lattice has a volume only; a loop has its area. Empty for other bodies.
+    A lattice has a volume only; an outline has its area. Empty for other bodies.
     """
     if obj.softpressure.kind != "SOFT":
         return ""

@@ -1,7 +1,7 @@
 """Start of a run: capture of the first frame, model and world.
 
 Capturing reads Blender's data and is quick. The rest is the core's and takes a minute and a half per million vertices,
-so `simulate` has it done beside the main thread; a playing timeline has it done at once, unless it takes too long.
+so `simulate` has it done in a worker thread; a playing timeline has it done at once, unless it takes too long.
 """
 
 import time
@@ -27,8 +27,8 @@ _PER_VERTEX = 1.8e-4
 _PER_DRAWN, _MOST_DRAWN = 5e-5, 100_000
 #: A start that takes longer is not for a timeline that plays [s].
 _LONGEST_LIVE = 2.0
-#: From here on a person is told how long it takes [s].
-_WORTH_TELLING = 0.5
+#: From here on the progress names the duration [s].
+_WORTH_NAMING = 0.5
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ def begin(
     made.world, made.added_mass = world, world.added_mass
     _keep_start(session, start, captured.inputs)
     gas_notes.note_start(made, start)
-    made.soft_solids = [*xpbd_limits.solids_that_give_way(scene, made.quantities, start).values()]
+    made.soft_lattices = [*xpbd_limits.soft_lattices(scene, made.quantities, start).values()]
     made.crossing_count = world.crossing_triangle_count
     made.object_uids = start.uids()
     cache = FrameCache(
@@ -154,12 +154,12 @@ def begin(
     made.cache = cache
 
 
-def begin_beside(scene: bpy.types.Scene, session: Session, captured: Captured) -> jobs.Work:
-    """`begin` beside the main thread; yields elapsed and estimated time."""
+def begin_in_thread(scene: bpy.types.Scene, session: Session, captured: Captured) -> jobs.Work:
+    """`begin` in a worker thread; yields elapsed and estimated time."""
     since, expected = time.monotonic(), seconds(scene)
     for _ in begin(scene, session, captured, worker_thread.run):
         passed = time.monotonic() - since
-        about = f", about {max(expected, passed):.0f} s" if max(expected, passed) > _WORTH_TELLING else ""
+        about = f", about {max(expected, passed):.0f} s" if max(expected, passed) > _WORTH_NAMING else ""
         yield min(passed, 0.99 * expected), expected, f"Starting{about}"
         yield None
 

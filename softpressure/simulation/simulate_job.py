@@ -1,7 +1,7 @@
 """The job of Simulate: fills the cache, while a window goes on.
 
 The main thread evaluates the scene at the coming frames, in short slices, and goes back to the frame that is shown. A
-thread beside it steps the world with the data read (`stepping.py`). If input depends on simulated bodies, as by a
+worker thread steps the world with the data read (`stepping.py`). If input depends on simulated bodies, as by a
 constraint to one, each frame is read after the one before is simulated and shown.
 """
 
@@ -76,7 +76,7 @@ def _start(scene: bpy.types.Scene, session: Session) -> Work:
         with elsewhere(scene, session):
             captured = run_start.read(scene, evaluated_at(scene, first), session)
         if captured is not None:
-            yield from run_start.begin_beside(scene, session, captured)
+            yield from run_start.begin_in_thread(scene, session, captured)
     except SoftPressureError as error:
         session.fail(wording.of(error), session.inputs(scene))
     playback.show(scene)
@@ -103,7 +103,7 @@ def _step_to(scene: bpy.types.Scene, session: Session, last: int, values: snapsh
     run.stepper = stepper = stepping.Stepper(run, values, disk.path_of(scene))
     in_turns = follows_what_is_simulated(scene, start)
     begun_at, since = cache.last_frame, time.monotonic()
-    to_read, told = begun_at + 1, begun_at
+    to_read, shown = begun_at + 1, begun_at
     try:
         for _ in worker_thread.run(stepper.run):
             if session.run is not run or session.inputs(scene) != cache.input_fingerprint:
@@ -114,10 +114,10 @@ def _step_to(scene: bpy.types.Scene, session: Session, last: int, values: snapsh
                 to_read = _read(scene, session, stepper, range(to_read, last + 1), in_turns)
                 if to_read > last:
                     stepper.finish()
-            if cache.last_frame != told:
-                told = cache.last_frame
-                left = (time.monotonic() - since) / (told - begun_at) * (last - told)
-                yield _shown(scene, told), last - first + 1, f"Frame {told} of {last}, {_in_words(left)} left"
+            if cache.last_frame != shown:
+                shown = cache.last_frame
+                left = (time.monotonic() - since) / (shown - begun_at) * (last - shown)
+                yield _shown(scene, shown), last - first + 1, f"Frame {shown} of {last}, {_in_words(left)} left"
             yield None
         yield _shown(scene, last), last - first + 1, f"Frame {last} of {last}"
     except SoftPressureError as error:
@@ -184,7 +184,9 @@ def follows_what_is_simulated(scene: bpy.types.Scene, start: snapshot.Snapshot) 
     """
     moving, by_uid = set(start.uids()), {obj.session_uid: obj for obj in scene.objects}
     led = [part.object_uid for part in (*start.bodies, *start.colliders)]
-    led += [solid.object_uid for solid in start.rigid if modifier_stack.may_be_held(by_uid[solid.object_uid])]
+    led += [
+        rigid_body.object_uid for rigid_body in start.rigid if modifier_stack.may_be_held(by_uid[rigid_body.object_uid])
+    ]
     led += [obj.session_uid for obj in effectors.acting(scene.objects)]
     return any(moving & (digests.reached(by_uid[uid]) - {uid}) for uid in led)
 

@@ -56,7 +56,7 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
                 _advance(scene, depsgraph, session, frame)
         except SoftPressureError as error:
             sessions.mark_all()
-            if not validation.static_problems(scene):  # else it is asked why this is so, until it is no more
+            if not validation.static_problems(scene):  # else these are shown until they are mended
                 session.fail(wording.of(error), session.inputs(scene))
     playback.show(scene, depsgraph)
 
@@ -80,7 +80,7 @@ def delete(scene: bpy.types.Scene) -> None:
 def _may_simulate(scene: bpy.types.Scene) -> bool:
     """Whether frames may be simulated at all: not while rendering, between frames, baked or in edit mode.
 
-    Nor while work runs in the thread beside.
+    Nor while the worker thread is busy.
     """
     is_idle = sessions.of(scene).activity is Activity.IDLE and not worker_thread.is_busy()
     if sessions.is_rendering or scene.frame_subframe != 0.0 or not is_idle:

@@ -1,4 +1,4 @@
-"""A start and a frame without a run, for *Check*: what *Simulate* would refuse and tell, and what a frame costs."""
+"""A start and a frame without a run, for *Check*: what *Simulate* would refuse and report, and what a frame costs."""
 
 import time
 
@@ -19,12 +19,12 @@ from ..state.snapshot import Refusals, SceneValues, Snapshot
 from . import build, capture, gas_notes, making_meshes, simulate_job, stepping, xpbd_limits
 from .kernels import prepare, starts_crossed
 
-#: A frame that takes longer is told [s].
+#: A frame that takes longer is reported [s].
 SLOW = 0.5
 
 
 def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
-    """Capture the first frame, make its world and step a frame as a run does; appends what that tells to `found`.
+    """Capture the first frame, make its world and step a frame as a run does; appends the flaws to `found`.
 
     Changes no cache. Does nothing where *Simulate* waits, as in Edit Mode.
     """
@@ -74,7 +74,7 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
 
 
 def _crossings(scene: bpy.types.Scene, counts: dict[tuple[int, int], int], start: Snapshot) -> list[Flaw]:
-    """What is told of surfaces that cross; `counts`: of triangles, by the numbers of both bodies."""
+    """Flaws for surfaces that cross; `counts`: of triangles, by the numbers of both bodies."""
     by_uid, found = {obj.session_uid: obj for obj in scene.objects}, []
     objects = [by_uid[uid] for uid in start.all_uids()]
     for (one, other), count in counts.items():
@@ -99,8 +99,8 @@ def _crosses_as_drawn(obj: bpy.types.Object) -> bool:
 
 
 def _notes(scene: SceneValues, model: Model, start: Snapshot) -> list[Flaw]:
-    """What the panel would tell of a run's first frame."""
-    soft = xpbd_limits.solids_that_give_way(scene, gas_notes.quantities(model, start), start)
+    """What the panel would say of a run's first frame."""
+    soft = xpbd_limits.soft_lattices(scene, gas_notes.quantities(model, start), start)
     tight = {start.bodies[number].name: text for number, text in gas_notes.complaints_at_start(model).items()}
     return [Flaw(name, text, is_grave=False) for name, text in [*soft.items(), *tight.items()]]
 
@@ -113,7 +113,7 @@ def _seconds_of_frame(world: World, given: FrameInput) -> float:
 
 
 def _cost(scene: bpy.types.Scene, world: World, start: Snapshot, seconds: float) -> list[Flaw]:
-    """What is told of slow frames: the body that asks for the shortest steps, and what helps."""
+    """The flaw of slow frames: the body that asks for the shortest steps, and what helps."""
     if seconds <= SLOW:
         return []
     sentence = f"a frame takes about {seconds:.2g} s, {world.steps_per_frame:,} steps of "

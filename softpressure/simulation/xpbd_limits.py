@@ -16,13 +16,13 @@ from ..state.snapshot import SceneValues, Snapshot
 #: Pressure retention below which a skin counts as slack, and the number of frames of its mean.
 SLACK = 0.7
 FRAMES = 12
-#: Compliance ratio from which on a solid counts as too soft.
+#: Compliance ratio from which on a lattice counts as too soft.
 TOO_SOFT = 1.5
 _REMEDY = "Use the method Soft Pressure, or more substeps."
 
 
-def solids_that_give_way(scene: SceneValues, known_of: dict[int, Quantities], start: Snapshot) -> dict[str, str]:
-    """A sentence, by name, for each solid whose compliance under XPBD is far above the one asked for; none with another
+def soft_lattices(scene: SceneValues, known_of: dict[int, Quantities], start: Snapshot) -> dict[str, str]:
+    """A sentence, by name, for each lattice whose compliance under XPBD is far above its setting; none with another
     method. `known_of`: quantities by `session_uid`.
     """
     settings, found = scene.softpressure, dict[str, str]()
@@ -47,14 +47,14 @@ def skins_that_are_slack(
 ) -> list[str]:
     """A sentence for each skin with too little pressure retention after a frame; none with another method.
 
-    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `run.held`.
+    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `run.retention`.
     """
     if scene.softpressure.solver != "XPBD":
         return []
     run.pressure_retention = run.pressure_retention or PressureRetention(model)
     gas, pressure = (np.array([getattr(body, name) for body in bodies]) for name in ("gas", "gauge_pressure"))
-    run.held[frame] = run.pressure_retention(gas, pressure).tolist()
-    last = [run.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in run.held]
+    run.retention[frame] = run.pressure_retention(gas, pressure).tolist()
+    last = [run.retention[k] for k in range(frame - FRAMES + 1, frame + 1) if k in run.retention]
     shares = np.mean(last, axis=0)
     return [
         f"{name} holds {max(100.0 * share, 0.0):.0f} % of its pressure. {_REMEDY}"

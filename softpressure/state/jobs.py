@@ -79,7 +79,7 @@ def end() -> None:
 
 
 def _at_exit() -> None:
-    """Wait for the thread beside: Python must not end while it is in compiled code."""
+    """Wait for the worker thread: Python must not end while it is in compiled code."""
     end()
     worker_thread.wait(_AT_EXIT)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .snapshot import Snapshot
 
 _log = logging.getLogger("softpressure")
-#: How many of the last frames the panel tells the median of.
+#: The panel shows the median of so many of the last frames.
 LAST = 12
 
 
@@ -71,19 +71,19 @@ class Run:
     measured: "Table" = field(default_factory=dict)
     #: Step reports of each island of bodies, by frame; not kept on disk.
     reports: "dict[int, tuple[StepReport, ...]]" = field(default_factory=dict)
-    #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
-    held: dict[int, list[float]] = field(default_factory=dict)
+    #: Share of its pressure that each body has, by frame, with XPBD only; not kept on disk.
+    retention: dict[int, list[float]] = field(default_factory=dict)
     #: Computes it for the bodies of `world`; None before the first use.
     pressure_retention: "PressureRetention | None" = None
-    #: Limits of the method, in sentences: of solids, known from the start; of skins, at the last frame.
-    soft_solids: list[str] = field(default_factory=list)
+    #: Limits of the method, in sentences: of lattices, known from the start; of skins, at the last frame.
+    soft_lattices: list[str] = field(default_factory=list)
     slack_skins: list[str] = field(default_factory=list)
     #: Growth of volume until rest and largest displacement [m] of bodies of gas that are not filled as drawn, by the
     #: `session_uid` of their objects.
     inflations: dict[int, tuple[float, float]] = field(default_factory=dict)
     #: What the settings of each soft body amount to, by the `session_uid` of its object.
     quantities: "dict[int, Quantities]" = field(default_factory=dict)
-    #: Why a skin does not hold its pressure, by the body's number; the last sentence of each.
+    #: Why a skin has less than its pressure, by the body's number; the last sentence of each.
     overstretched: dict[int, str] = field(default_factory=dict)
 
 
@@ -162,7 +162,7 @@ class Session:
     #: The key of the take that run and refusals are of; those of the other takes, by their keys.
     take: str = ""
     parked: dict[str, tuple[Run, Refusals]] = field(default_factory=dict)
-    #: What the panel called the method of an earlier version that the file or a script asked for; empty if none.
+    #: What the panel called the method of an earlier version that the file or a script sets; empty if none.
     earlier_method: str = ""
     #: Frames per second of the last interactive play of a script; 0 before.
     live_rate: float = 0.0

@@ -42,7 +42,7 @@ def in_window(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A context with a window, in which every slice of work is one step."""
     monkeypatch.setattr(job, "bpy", SimpleNamespace(app=SimpleNamespace(background=False)))
     monkeypatch.setattr(jobs, "_SLICE", 0.0)
-    monkeypatch.setattr(job, "_TELL_EVERY", 0.0)
+    monkeypatch.setattr(job, "_SHOW_EVERY", 0.0)
     return MagicMock()
 
 
@@ -122,9 +122,9 @@ def test_only_the_panels_with_the_progress_are_redrawn_and_only_when_it_has_chan
     operator.modal(in_window, event("TIMER"))
     assert redrawn == ["UI"]
     for _ in range(50):
-        operator.tell(in_window, operator._job)  # ticks in which nothing has changed
+        operator.show_progress(in_window, operator._job)  # ticks in which nothing has changed
     assert redrawn == ["UI"]
-    monkeypatch.setattr(job, "_TELL_EVERY", 60.0)
+    monkeypatch.setattr(job, "_SHOW_EVERY", 60.0)
     operator.modal(in_window, event("TIMER"))
     operator.modal(in_window, event("TIMER"))  # too soon
     assert redrawn == ["UI", "UI"]

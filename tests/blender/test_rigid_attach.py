@@ -64,7 +64,7 @@ def edited() -> Any:
 
 
 REFUSED = [
-    (open_mesh, "Cup: 3 open edges; a solid mesh must be closed", "choose the shape Convex Hull"),
+    (open_mesh, "Cup: 3 open edges; the mesh of a rigid body must be closed", "choose the shape Convex Hull"),
     (flat_hull, "Sheet: its 4 vertices", "Give it thickness, with a Solidify modifier"),
     (thin_line, "Wire: its 3 vertices", "Give it thickness"),
     (empty_mesh, "Nothing: its 0 vertices", "Give it thickness"),

@@ -1,4 +1,4 @@
-"""In a real window: live play with mouse and keys, and what may end it.
+"""In a real window: interactive play with mouse and keys, and what may end it.
 
     blender --enable-event-simulate --python tests/window/live.py -- [--zip ZIP] [--blend FILE] [CASE ...]
 
@@ -47,7 +47,7 @@ def press_live(window: Any = None) -> Steps:
 
 
 def frame() -> int:
-    """The frame of live play that is shown; -1 if none is."""
+    """The frame of interactive play that is shown; -1 if none is."""
     return -1 if session().display.pose is None else int(session().display.pose.cache.last_frame)
 
 
@@ -81,7 +81,7 @@ def pixels_per_metre() -> float:
 
 
 def data() -> dict[str, Any]:
-    """All that live play could change."""
+    """All that interactive play could change."""
     found: dict[str, Any] = {}
     for obj in bpy.data.objects:
         found[obj.name] = [list(row) for row in obj.matrix_basis]

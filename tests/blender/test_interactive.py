@@ -1,4 +1,4 @@
-"""Live play without a window: what the mouse does, settings that act at once, and the way back."""
+"""Interactive play without a window: what the mouse does, settings that act at once, and the way back."""
 
 import gc
 import sys
@@ -38,7 +38,7 @@ def weightless() -> None:
 
 @pytest.fixture
 def begin() -> Iterator[Any]:
-    """Begins live play of the scene; ended with the test."""
+    """Begins interactive play of the scene; ended with the test."""
     made = []
 
     def start() -> interactive.InteractivePlay:
@@ -169,7 +169,7 @@ def test_the_way_back_restores_every_bit_and_the_cache_and_the_frame(begin: Any)
     playing = begin()
     go_on(playing, 20)
     assert height(ball) < 4.0 and bpy.context.scene.frame_current == 6
-    frame(4)  # a timeline shows live play, and simulates nothing
+    frame(4)  # a timeline shows interactive play, and simulates nothing
     assert height(ball) < 4.0 and cache.last_frame == 6
     frame(6)
     playing.end()

@@ -1,4 +1,4 @@
-"""Live play by scripts and keys: acts at frames, frames per second, pressure by keys, particles in the overlay."""
+"""Interactive play by scripts and keys: acts at frames, frames per second, pressure by keys, particles in the overlay."""
 
 from typing import Any
 
