@@ -1,4 +1,4 @@
-"""Interactive play by scripts and keys: acts at frames, frames per second, pressure by keys, particles in the overlay."""
+"""Interactive play by scripts and keys: acts at frames, frames per second, pressure by keys, particles drawn."""
 
 from typing import Any
 
