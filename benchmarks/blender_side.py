@@ -30,7 +30,7 @@ from softpressure_ext.core import World, prepare  # noqa: E402
 from softpressure_ext.core.cache import FrameCache  # noqa: E402
 from softpressure_ext.softpressure.cache import disk, playback  # noqa: E402
 from softpressure_ext.softpressure.scene_io import mesh_io, modifier_stack, rigid_pose  # noqa: E402
-from softpressure_ext.softpressure.simulation import capture, frame_inputs, stepping, timeline  # noqa: E402
+from softpressure_ext.softpressure.simulation import build, capture, frame_inputs, stepping, timeline  # noqa: E402
 from softpressure_ext.softpressure.state import input_digest, sessions  # noqa: E402
 
 #: phase -> (where a function is looked up, its name)
@@ -50,7 +50,7 @@ OURS = [phase for phase in PHASES if phase != "step"]
 #: The same for what is done once: at the first frame, and after an edit.
 ONCE = {
     "capture": [(capture, "start"), (input_digest, "of_arrays")],
-    "build": [(capture, "build_model"), (capture, "build_world")],
+    "build": [(build, "model_of"), (build, "world_of")],
     "after an edit": [],
 }
 #: scene -> (bodies, subdivisions of each): 163 842 and 102 420 vertices
@@ -132,8 +132,8 @@ def run(scene_name, solver, frames, subdivisions_less, watch):
     for frame in range(LEAD_IN, LEAD_IN + frames):
         watch.seconds.clear()
         whole = go(frame)
-        if session.error or session.cache is None or session.cache.last_frame != frame:
-            raise SystemExit(f"{scene_name}, {solver}: frame {frame} was not simulated. {session.error}")
+        if session.refusals.error or session.run.cache is None or session.run.cache.last_frame != frame:
+            raise SystemExit(f"{scene_name}, {solver}: frame {frame} was not simulated. {session.refusals.error}")
         row = {phase: 1e3 * watch.seconds[phase] for phase in PHASES}
         row["evaluation"] = 1e3 * whole - sum(row.values())
         rows.append(row)
@@ -145,7 +145,7 @@ def run(scene_name, solver, frames, subdivisions_less, watch):
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         disk.save(scene, str(Path(folder) / "bench.blend"))
-        saved = 1e3 * (time.perf_counter() - began) / session.cache.frame_count
+        saved = 1e3 * (time.perf_counter() - began) / session.run.cache.frame_count
     milliseconds = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
     milliseconds["cache to disk"] = saved
     step = milliseconds["step"]
@@ -155,7 +155,7 @@ def run(scene_name, solver, frames, subdivisions_less, watch):
     return {
         "scene": scene_name,
         "solver": solver,
-        "vertices": sum(session.cache.vertex_counts),
+        "vertices": sum(session.run.cache.vertex_counts),
         "substeps": scene.softpressure.substeps,
         "frames": frames,
         "once_ms": {name: round(value, 1) for name, value in once.items()},

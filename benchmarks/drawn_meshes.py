@@ -98,8 +98,8 @@ def run(folder, name, method, frames):
     count = len(item.data.vertices)
     if method != "CLOTH":
         state = sessions.of(bpy.context.scene)
-        assert not state.error, state.error
-        count = len(state.start.bodies[0].positions)
+        assert not state.refusals.error, state.refusals.error
+        count = len(state.run.start.bodies[0].positions)
     return {"start": start, "ms_per_frame": 1e3 * sum(times) / frames, "vertices": count}
 
 

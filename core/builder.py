@@ -384,7 +384,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         """
         membranes, rigid, colliders = self._membranes, self._rigid, self._colliders
         if not membranes and not rigid:
-            raise ParameterError("scene: no body to simulate. Mark at least one mesh as Soft or Rigid.")
+            raise ParameterError("scene: no body to simulate. Add at least one that moves.")
         fillings = [filling_of(body, self._ambient_pressure) for body in membranes]
         pairs = ignored_pairs(ignores, len(membranes) + len(rigid) + len(colliders))
         return freeze(

@@ -4,7 +4,11 @@ from .errors import SoftPressureError
 
 
 class CompilerError(SoftPressureError):
-    """The compiler is missing, or not complete yet; importing what needs it may work later."""
+    """The compiler is missing, or not complete yet; importing what needs it may work later. `module`: which part."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__(f"Compiler: {module} is missing. Install it, or wait until that is done.")
+        self.module = module
 
 
 def require() -> None:
@@ -14,7 +18,4 @@ def require() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("numba", "llvmlite"):
             raise
-        raise CompilerError(
-            f"Soft Pressure: its compiler ({error.name}) is not there yet. If another Blender is installing the "
-            "extension, wait until it is done and try again; else install the extension again."
-        ) from None
+        raise CompilerError(error.name) from None

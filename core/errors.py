@@ -1,7 +1,7 @@
 """Errors a person can act on.
 
 Every message names the subject (which body, object or file), the offending value and the remedy,
-in that order, in one or two sentences; the adapter shows it to the user unchanged.
+in that order, in one or two sentences; the adapter shows it to the user, with the way through its menus.
 """
 
 
@@ -10,7 +10,14 @@ class SoftPressureError(Exception):
 
 
 class MeshError(SoftPressureError):
-    """A mesh cannot be simulated: open edges, inconsistent winding, zero area, ..."""
+    """A mesh cannot be simulated: open edges, inconsistent winding, zero area, ...
+
+    `flaw`: the same in a word, for callers that know a way to repair it; empty if there is none.
+    """
+
+    def __init__(self, sentence: str, flaw: str = "") -> None:
+        super().__init__(sentence)
+        self.flaw = flaw
 
 
 class ParameterError(SoftPressureError):

@@ -294,7 +294,7 @@ def _compiler(jobs: list[Job], is_early: bool = False) -> "subprocess.Popen[str]
 
 
 def _failed(complaint: str) -> SoftPressureError:
-    return SoftPressureError(f"Solver: compiling it failed. {complaint} Try again, or restart Blender.")
+    return SoftPressureError(f"Solver: compiling it failed. {complaint} Try again, or restart the program.")
 
 
 def _compiling(left: Left) -> str:

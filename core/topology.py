@@ -9,11 +9,6 @@ from .array_types import BoolArray, FloatArray, IntArray
 from .errors import MeshError
 from .tiny import TINY
 
-_OPEN_REMEDY = (
-    "Fill the holes in Edit Mode (Select > Select All by Trait > Non Manifold, then Face > Fill), "
-    "or merge doubled vertices (Mesh > Merge > By Distance)."
-)
-
 
 def check_closed_surface(name: str, positions: FloatArray, triangles: IntArray) -> None:
     """Raise `MeshError` unless the triangles form a closed, consistently wound, outward surface.
@@ -31,25 +26,28 @@ def check_closed_surface(name: str, positions: FloatArray, triangles: IntArray) 
     uses, forward = np.diff(first, append=len(side)), np.add.reduceat(side & 1, first)
     open_count = int(np.count_nonzero(uses == 1))
     if open_count:
-        raise MeshError(f"{name}: {open_count} open edges; a pressurised mesh must be closed. {_OPEN_REMEDY}")
+        raise MeshError(
+            f"{name}: {open_count} open edges; a pressurized mesh must be closed. Fill the holes, or merge doubled "
+            "vertices.",
+            "OPEN",
+        )
     crowded_count = int(np.count_nonzero(uses > 2))
     if crowded_count:
         raise MeshError(
             f"{name}: {crowded_count} non-manifold edges (shared by three or more faces); a skin has two faces at "
-            "each edge. Delete inner faces (Select > Select All by Trait > Non Manifold)."
+            "each edge. Delete inner faces.",
+            "CROWDED",
         )
     twisted_count = int(np.count_nonzero(forward != 1))
     if twisted_count:
         raise MeshError(
             f"{name}: {twisted_count} edges join faces of opposite winding; inside and outside are undefined. "
-            "Recalculate the normals (Mesh > Normals > Recalculate Outside)."
+            "Recalculate the normals.",
+            "TWISTED",
         )
     volume = signed_volume(positions, triangles)
     if not volume > 0.0:
-        raise MeshError(
-            f"{name}: inside out, it encloses {volume:.3g} m\u00b3. "
-            "Flip the normals (Mesh > Normals > Recalculate Outside)."
-        )
+        raise MeshError(f"{name}: inside out, it encloses {volume:.3g} m\u00b3. Flip the normals.", "INSIDE_OUT")
 
 
 def check_surface(name: str, positions: FloatArray, triangles: IntArray) -> None:
@@ -67,25 +65,19 @@ def check_surface(name: str, positions: FloatArray, triangles: IntArray) -> None
     used[triangles.ravel()] = True
     loose_count = int(np.count_nonzero(~used))
     if loose_count:
-        raise MeshError(
-            f"{name}: {loose_count} loose vertices that belong to no face. "
-            "Delete them (Mesh > Clean Up > Delete Loose)."
-        )
+        raise MeshError(f"{name}: {loose_count} loose vertices that belong to no face. Delete them.", "LOOSE")
     area = triangle_areas(positions, triangles)
     size = float(np.ptp(positions, axis=0).max())
     flat_count = int(np.count_nonzero(area <= 1e-14 * size * size))
     if flat_count:
-        raise MeshError(
-            f"{name}: {flat_count} faces of zero area. Dissolve them (Mesh > Clean Up > Degenerate Dissolve)."
-        )
+        raise MeshError(f"{name}: {flat_count} faces of zero area. Dissolve them.", "DEGENERATE")
 
 
 def check_extent(name: str, positions: NDArray[Any]) -> None:
     """Raise `MeshError` if all vertices [m] coincide: checked first, as other flaws follow from that."""
     if len(positions) > 1 and np.array_equal(positions.min(axis=0), positions.max(axis=0)):
         raise MeshError(
-            f"{name}: all {len(positions)} vertices lie in one point. Scale them apart in Edit Mode, or undo what "
-            "moved them there."
+            f"{name}: all {len(positions)} vertices lie in one point. Scale them apart, or undo what moved them there."
         )
 
 

@@ -34,7 +34,7 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
     def poll(cls, context: Context) -> bool:
         """Needs cached frames of the present settings, and no bake."""
         session = sessions.of(context.scene)
-        if session.cache is None:
+        if session.run.cache is None:
             cls.poll_message_set("Simulate first")
             return False
         if session.is_out_of_date(context.scene):

@@ -190,7 +190,7 @@ class SOFTPRESSURE_OT_calculate_mass(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Set the mass of all that are selected."""
-        from ..softpressure.bodies import sizes
+        from ..softpressure.bodies import sizes, wording
 
         notes, refusals = [], []
         for obj in chosen_meshes(context):
@@ -198,7 +198,7 @@ class SOFTPRESSURE_OT_calculate_mass(bpy.types.Operator):
                 try:
                     notes.append(sizes.weigh(obj, self.density, self.area_density))
                 except SoftPressureError as error:
-                    refusals.append(str(error))
+                    refusals.append(wording.of(error))
         return finish(self, notes, refusals)
 
 

@@ -47,7 +47,7 @@ class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
     def poll(cls, context: Context) -> bool:
         """Needs cached or baked frames."""
         bodies = sessions.objects(context.scene, "SOFT", "RIGID")
-        if sessions.of(context.scene).cache is not None or any(obj.softpressure.is_baked for obj in bodies):
+        if sessions.of(context.scene).run.cache is not None or any(obj.softpressure.is_baked for obj in bodies):
             return cls.has_all_frames(context)
         cls.poll_message_set("Simulate first")
         return False

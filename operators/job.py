@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..softpressure.bodies import wording
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .reports import report
 
 #: How often progress is shown at most [s].
-_TELL_EVERY = 0.2
+_SHOW_EVERY = 0.2
 
 if TYPE_CHECKING:
     _Base = bpy.types.Operator
@@ -40,15 +41,15 @@ class JobOperator(_Base):
 
     @classmethod
     def has_all_frames(cls, context: Context) -> bool:
-        """Whether no frames are being simulated, so that those there are can be used; tells if not."""
-        if not sessions.of(context.scene).is_filling:
+        """Whether no frames are being simulated, so that those there are can be used; reports if not."""
+        if sessions.of(context.scene).activity is sessions.Activity.IDLE:
             return True
         cls.poll_message_set("Frames are being simulated: wait for the last one, or press Esc")
         return False
 
     @classmethod
     def may_simulate(cls, context: Context) -> bool:
-        """Whether nothing is baked or in Edit Mode; tells what is."""
+        """Whether nothing is baked or in Edit Mode; reports what is."""
         sentence = sessions.waits_for(context.scene)
         if sentence:
             cls.poll_message_set(sentence)
@@ -109,7 +110,7 @@ class JobOperator(_Base):
             self.cancel(context)
             self.report({"INFO"}, self.done_text(context))
             return {"FINISHED"}
-        self.tell(context, self._job)
+        self.show_progress(context, self._job)
         return {"PASS_THROUGH" if self.lets_go_on else "RUNNING_MODAL"}
 
     def is_stopped_by(self, context: Context, event: bpy.types.Event) -> bool:
@@ -122,12 +123,12 @@ class JobOperator(_Base):
             return False
         return not (self.lets_go_on and context.screen is not None and context.screen.is_animation_playing)
 
-    def tell(self, context: Context, job: jobs.Job) -> None:
+    def show_progress(self, context: Context, job: jobs.Job) -> None:
         """Show the progress after a slice, where it is shown and has changed; views follow their data themselves."""
         text = f"{job.progress[2]}, {job.share:.0%}. Esc stops."
         if text == self._said or time.monotonic() < self._next:
             return
-        self._said, self._next = text, time.monotonic() + _TELL_EVERY
+        self._said, self._next = text, time.monotonic() + _SHOW_EVERY
         context.window_manager.progress_update(job.share)
         context.workspace.status_text_set(text)
         redraw_progress(context.window_manager)
@@ -145,6 +146,6 @@ class JobOperator(_Base):
                 area.tag_redraw()  # until then panels offer to stop it
 
     def _fail(self, error: Exception) -> set[Any]:
-        for line in str(error).splitlines() or [repr(error)]:
+        for line in wording.of(error).splitlines() or [repr(error)]:
             report(self, "WARNING" if isinstance(error, jobs.Interrupted) else "ERROR", line)
         return {"CANCELLED"}

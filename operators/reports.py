@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import bpy
 
+from ..softpressure.bodies import wording
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.simulation.loading import SoftPressureError
 
@@ -32,7 +33,7 @@ def finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) 
     return {"FINISHED"} if notes else {"CANCELLED"}
 
 
-def tells_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
+def reports_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
     """Let an operator report a `SoftPressureError` of `execute` or `invoke` as its sentence instead of raising it."""
     run, begin = getattr(cls, "execute", None), getattr(cls, "invoke", None)
     if hasattr(run or begin, "__wrapped__"):
@@ -44,7 +45,7 @@ def tells_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
             try:
                 return run(self, context)
             except SoftPressureError as error:
-                return finish(self, [], str(error).splitlines())
+                return finish(self, [], wording.of(error).splitlines())
 
         cls.execute = execute  # type: ignore[method-assign]
     if begin is not None:
@@ -54,7 +55,7 @@ def tells_errors(cls: type[bpy.types.Operator]) -> type[bpy.types.Operator]:
             try:
                 return begin(self, context, event)
             except SoftPressureError as error:
-                return finish(self, [], str(error).splitlines())
+                return finish(self, [], wording.of(error).splitlines())
 
         cls.invoke = invoke  # type: ignore[method-assign]
     return cls

@@ -89,7 +89,7 @@ class SOFTPRESSURE_OT_make_meshes(JobOperator, bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_stop(bpy.types.Operator):
-    """Stop what runs beside the window; the frames that are done stay."""
+    """Stop the job of the window; the frames that are done stay."""
 
     bl_idname = "softpressure.stop"
     bl_label = "Stop"
@@ -122,14 +122,28 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
         scene = context.scene
         timeline.reset(scene)
         session = sessions.of(scene)
-        sentences = [*session.error.splitlines(), *validation.problems(scene).values()]
-        is_stuck = bool(sentences) and session.cache is None
+        sentences = [*session.refusals.error.splitlines(), *validation.problems(scene).values()]
+        is_stuck = bool(sentences) and session.run.cache is None
         for sentence in sentences:
             report(self, "ERROR" if is_stuck else "WARNING", sentence)
         return {"CANCELLED"} if is_stuck else {"FINISHED"}
 
 
-class SOFTPRESSURE_OT_delete_cache(bpy.types.Operator):
+class _Deleting:
+    """Asks before frames are deleted that take long to make again."""
+
+    bl_label: str
+
+    def invoke(self, context: Context, event: bpy.types.Event) -> set[Any]:
+        """Ask if it takes long to make the cache again."""
+        seconds = status.remaking_seconds(context.scene)
+        if seconds < _WORTH_ASKING:
+            return self.execute(context)
+        text = f"Delete {status.cache_text(context.scene)}? Simulating them again takes about {seconds:.0f} s."
+        return context.window_manager.invoke_confirm(self, event, title=self.bl_label, message=text)
+
+
+class SOFTPRESSURE_OT_delete_cache(_Deleting, bpy.types.Operator):
     """Remove the cached frames from memory, from disk and from the .blend."""
 
     bl_idname = "softpressure.delete_cache"
@@ -142,14 +156,6 @@ class SOFTPRESSURE_OT_delete_cache(bpy.types.Operator):
         """Needs a body."""
         return _has_bodies(cls, context)
 
-    def invoke(self, context: Context, event: bpy.types.Event) -> set[Any]:
-        """Ask if it takes long to make the cache again."""
-        seconds = status.remaking_seconds(context.scene)
-        if seconds < _WORTH_ASKING:
-            return self.execute(context)
-        text = f"Delete {status.cache_text(context.scene)}? Simulating them again takes about {seconds:.0f} s."
-        return context.window_manager.invoke_confirm(self, event, title="Delete Cache", message=text)
-
     def execute(self, context: Context) -> set[Any]:
         """Delete."""
         from ..softpressure.simulation import timeline
@@ -159,10 +165,52 @@ class SOFTPRESSURE_OT_delete_cache(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class SOFTPRESSURE_OT_add_take(bpy.types.Operator):
+    """Add a take and choose it."""
+
+    bl_idname = "softpressure.add_take"
+    bl_label = "Add Take"
+    bl_description = "Add an empty take and keep the frames of the others"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: Context) -> set[Any]:
+        """Add."""
+        from ..softpressure.cache import takes
+
+        takes.add(context.scene)
+        return {"FINISHED"}
+
+
+class SOFTPRESSURE_OT_remove_take(_Deleting, bpy.types.Operator):
+    """Remove the chosen take."""
+
+    bl_idname = "softpressure.remove_take"
+    bl_label = "Remove Take"
+    bl_description = "Remove the take with its frames from the list, memory and disk"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """One take stays."""
+        if len(context.scene.softpressure.takes) > 1:
+            return True
+        cls.poll_message_set("A scene has at least one take")
+        return False
+
+    def execute(self, context: Context) -> set[Any]:
+        """Remove."""
+        from ..softpressure.cache import takes
+
+        takes.remove(context.scene)
+        return {"FINISHED"}
+
+
 CLASSES = (
     SOFTPRESSURE_OT_simulate,
     SOFTPRESSURE_OT_make_meshes,
     SOFTPRESSURE_OT_stop,
     SOFTPRESSURE_OT_reset,
     SOFTPRESSURE_OT_delete_cache,
+    SOFTPRESSURE_OT_add_take,
+    SOFTPRESSURE_OT_remove_take,
 )

@@ -1,4 +1,4 @@
-"""The row that is always at the top: Simulate, Live and Bake, and below it the state of the cache."""
+"""The row that is always at the top: Simulate, Interactive and Bake, and below it the state of the cache."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _HEIGHT = 1.3
 
 
 def draw_controls(layout: Layout, context: Context) -> None:
-    """Two rows of always the same height, whatever is selected or told."""
+    """Two rows of always the same height, whatever is selected or running."""
     scene, job = context.scene, jobs.current()
     row = layout.row(align=True)
     row.scale_y = _HEIGHT
@@ -23,9 +23,9 @@ def draw_controls(layout: Layout, context: Context) -> None:
         row.operator("softpressure.stop", icon="CANCEL")
     else:
         row.operator("softpressure.simulate", icon="PLAY")
-    live = row.row(align=True)
-    live.enabled = job is None
-    live.operator("softpressure.live_play")
+    play = row.row(align=True)
+    play.enabled = job is None
+    play.operator("softpressure.live_play")
     if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         row.operator("softpressure.free_bake", icon="TRASH")
     else:

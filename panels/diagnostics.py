@@ -1,4 +1,4 @@
-"""Panel of what is wrong with bodies, and of what the steps of the current frame tell."""
+"""Panel of what is wrong with bodies, and of the step reports of the current frame."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ def draw_fixes(layout: Layout, object_name: str, names: Iterable[str]) -> None:
 
 
 class Diagnostics(Part):
-    """Flaws of the bodies of the scene with their fixes, and what the steps tell of each island of bodies."""
+    """Flaws of the bodies of the scene with their fixes, and the step reports of each island of bodies."""
 
     layout: Layout
     bl_label = "Diagnostics"

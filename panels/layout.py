@@ -19,7 +19,7 @@ Panel = Any  # a class that Blender registers
 
 
 class Part:
-    """Content of a panel that the preferences hide until it is asked for."""
+    """Content of a panel that the preferences hide until it is switched on."""
 
     #: The switch of the preferences that shows it.
     switch = ""

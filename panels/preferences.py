@@ -12,7 +12,7 @@ _EXTENSION = __package__.rpartition(".")[0]
 
 
 class SOFTPRESSURE_AP_preferences(bpy.types.AddonPreferences):
-    """What most scenes do not need is hidden until it is asked for."""
+    """What most scenes do not need is hidden until it is switched on."""
 
     layout: Layout
     bl_idname = _EXTENSION

@@ -24,7 +24,7 @@ _ONLY_WITH = {
 
 
 class Simulation:
-    """Settings of the simulation, and what is to be told of it."""
+    """Settings of the simulation, and notices about it."""
 
     layout: Layout
     bl_label = "Simulation"
@@ -61,6 +61,27 @@ class Simulation:
             layout.prop(scene.render, "use_lock_interface")
 
 
+class SOFTPRESSURE_UL_takes(bpy.types.UIList):
+    """The takes of a scene: name and frames."""
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: Layout,
+        _data: Any,
+        take: Any,
+        _icon: Any,
+        _active_data: Any,
+        _active_property: Any,
+        _index: Any,
+        _flags: Any,
+    ) -> None:
+        """One take."""
+        row = layout.row(align=True)
+        row.prop(take, "name", text="", emboss=False, icon="PHYSICS")
+        row.label(text=status.take_text(context.scene, take.key))
+
+
 class Cache:
     """Where the cached frames lie, and how much they take."""
 
@@ -70,9 +91,16 @@ class Cache:
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Place, size and range; where it goes, and an end to it."""
+        """Takes; place, size and range; where it goes, and an end to it."""
         layout, scene = self.layout, context.scene
         settings = scene.softpressure
+        row = layout.row()
+        if settings.takes:
+            row.template_list("SOFTPRESSURE_UL_takes", "", settings, "takes", settings, "active_take", rows=3)
+        buttons = row.column(align=True)
+        buttons.operator("softpressure.add_take", text="" if settings.takes else "Add Take", icon="ADD")
+        if settings.takes:
+            buttons.operator("softpressure.remove_take", text="", icon="REMOVE")
         if sessions.has_bodies(scene):
             draw_text(layout, context, f"Holds {status.cache_text(scene)}", "INFO")
             draw_text(layout, context, status.cache_sizes(scene), "BLANK1")
@@ -186,7 +214,7 @@ class Bake:
         session = sessions.of(scene)
         if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
             draw_text(layout, context, "The baked bodies play without this extension, too.", "INFO")
-        elif session.cache is not None and not session.is_out_of_date(scene):
+        elif session.run.cache is not None and not session.is_out_of_date(scene):
             kinds = {obj.softpressure.kind for obj in sessions.objects(scene, "SOFT", "RIGID")}
             made = _BAKED_TO["BOTH" if len(kinds) == 2 else next(iter(kinds), "SOFT")]
             size = max(1, round(status.bake_size(scene) / 1e6))
@@ -208,4 +236,4 @@ SIDEBAR, SCENE = in_both_places(
     SOFTPRESSURE_PT_bake,
 ) = SIDEBAR
 
-CLASSES = (*SIDEBAR, *SCENE)
+CLASSES = (SOFTPRESSURE_UL_takes, *SIDEBAR, *SCENE)

@@ -37,7 +37,7 @@ class Curves(Part):
         if screen is not None and not any(area.ui_type == "FCURVES" for area in screen.areas):
             layout.operator("softpressure.open_curves", icon="GRAPH")
         row = layout.row()
-        row.enabled = bool(sessions.of(context.scene).measured)
+        row.enabled = bool(sessions.of(context.scene).run.measured)
         row.operator("softpressure.export", text="Export CSV", icon="EXPORT").format = "CSV"
 
 

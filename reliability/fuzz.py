@@ -172,8 +172,8 @@ def simulate(case):
     _quietly(bpy.ops.softpressure.check, said)
     _quietly(bpy.ops.softpressure.simulate, said)
     session = sessions.of(bpy.context.scene)
-    assert "Internal error" not in session.error, session.error
-    cache = session.cache
+    assert "Internal error" not in session.refusals.error, session.refusals.error
+    cache = session.run.cache
     was_simulated = cache is not None and cache.frame_count == FRAMES
     if cache is not None:
         for frame in range(1, cache.last_frame + 1):

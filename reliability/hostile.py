@@ -260,8 +260,8 @@ def attack(count, seed, folder):
             sessions.is_rendering = False
         judge(f"{place[:-1]}, {what}", cache.parent, [path])
         session = sessions.of(bpy.context.scene)
-        if session.error.startswith("Internal error"):
-            wrong.append(f"{place[:-1]}, {what}: {session.error}")
+        if session.refusals.error.startswith("Internal error"):
+            wrong.append(f"{place[:-1]}, {what}: {session.refusals.error}")
     presets = folder / "presets" / "softpressure"
     presets.mkdir(parents=True)
     known = bpy.utils.preset_paths
@@ -286,8 +286,8 @@ def attack(count, seed, folder):
                 bpy.ops.softpressure.simulate()
             bpy.ops.wm.save_mainfile()
         judge(f".blend with {what}", allowed, [file, file.parent / "softpressure_ball"])
-        if "Internal error" in sessions.of(bpy.context.scene).error:
-            wrong.append(f".blend with {what}: {sessions.of(bpy.context.scene).error}")
+        if "Internal error" in sessions.of(bpy.context.scene).refusals.error:
+            wrong.append(f".blend with {what}: {sessions.of(bpy.context.scene).refusals.error}")
     return {"wrong": wrong, "by": tried}
 
 

@@ -57,8 +57,8 @@ def simulate(path):
     child.say("begin")
     for _ in job.simulate(scene):
         session = sessions.of(scene)
-        if session.cache is not None and session.cache.last_frame > told:
-            told = session.cache.last_frame
+        if session.run.cache is not None and session.run.cache.last_frame > told:
+            told = session.run.cache.last_frame
             child.say(f"frame {told}")
 
 
@@ -121,7 +121,7 @@ def check(rounds):
     def opened(path):
         bpy.ops.wm.open_mainfile(filepath=path)
         session = sessions.of(bpy.context.scene)
-        return session, session.cache
+        return session, session.run.cache
 
     wrong, lost, first = [], 0, rounds[0]
     whole = opened(first["reference"])[1]
@@ -133,8 +133,8 @@ def check(rounds):
             backup.rename(each["path"])
         session, cache = opened(each["path"])
         label, scene = f"{each['action']}, killed after {each['delay']:.2f} s", bpy.context.scene
-        if session.error:
-            wrong.append(f"{label}: {session.error}")
+        if session.refusals.error:
+            wrong.append(f"{label}: {session.refusals.error}")
         frames = 0 if cache is None else cache.last_frame
         if any(not np.array_equal(cache.positions(0, n), whole.positions(0, n)) for n in range(1, frames + 1)):
             wrong.append(f"{label}: the frames that are left are not those that were simulated")
@@ -147,7 +147,7 @@ def check(rounds):
                 wrong.append(f"{label}: {each['told']} frames were there, {frames} are left")
             elif 1 < frames < FRAMES:
                 bpy.ops.softpressure.simulate()
-                left = sessions.of(scene).cache
+                left = sessions.of(scene).run.cache
                 if left.last_frame != FRAMES or not np.array_equal(
                     left.positions(0, FRAMES), whole.positions(0, FRAMES)
                 ):

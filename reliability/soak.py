@@ -30,13 +30,13 @@ def play(minutes):
     """Play a sample, poke its bodies and change a setting; frames, memory [MB] over time [s]."""
     import bpy
 
-    live = importlib.import_module("softpressure_ext.softpressure.simulation.interactive")
+    interactive = importlib.import_module("softpressure_ext.softpressure.simulation.interactive")
     jobs = importlib.import_module("softpressure_ext.softpressure.state.jobs")
     session = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     bpy.ops.wm.open_mainfile(filepath=str(ROOT / "sample_blends" / f"{SAMPLE}.blend"))
     scene = bpy.context.scene
     bodies = session.objects(scene, "SOFT")
-    playing, models, rows = live.Live(scene), 0, []
+    playing, models, rows = interactive.InteractivePlay(scene), 0, []
     began = time.monotonic()
 
     def done(work):
@@ -48,8 +48,8 @@ def play(minutes):
         while time.monotonic() - began < 60.0 * minutes:
             done(playing.step())
             if playing.frame % POKE == 0:
-                centre = playing.world.positions(playing.frame // POKE % len(bodies)).mean(axis=0)
-                playing.poke(centre - [0.0, 0.0, 20.0], [0.0, 0.1, 1.0])
+                centre = playing.hand.world.positions(playing.frame // POKE % len(bodies)).mean(axis=0)
+                playing.hand.poke(centre - [0.0, 0.0, 20.0], [0.0, 0.1, 1.0])
             if playing.frame % CHANGE == 0:
                 models += 1
                 bodies[0].softpressure.mass *= 1.25 if models % 2 else 0.8
@@ -57,7 +57,7 @@ def play(minutes):
                 rows.append((round(time.monotonic() - began, 1), playing.frame, round(resident(), 1)))
     finally:
         playing.end()
-    return {"frames": playing.frame, "models": models, "rows": rows, "solver": playing.world.solver}
+    return {"frames": playing.frame, "models": models, "rows": rows, "solver": playing.hand.world.solver}
 
 
 def growth(rows):

@@ -12,6 +12,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core.compiler import CompilerError
+from .bodies import wording
 from .reports import missing_frames
 from .scene_io import own_mesh
 from .simulation import loading
@@ -30,7 +31,7 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             sentence = f"Internal error in {function.__name__}: {error!r}. Press Reset; if it comes back, report it."
             if isinstance(error, CompilerError):
-                sentence = str(error)
+                sentence = wording.of(error)
             for scene in [item for item in arguments if isinstance(item, bpy.types.Scene)] or bpy.data.scenes:
                 sessions.of(scene).fail(sentence)
             _log.debug(traceback.format_exc())
@@ -58,17 +59,17 @@ def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph)
 
 @_guarded
 def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
-    """Anything may have been edited; sessions compare when they are asked."""
+    """Anything may have been edited; sessions compare on their next use."""
     sessions.mark_all()
     session = sessions.of(scene)
-    if session.late:
+    if session.display.late:
         from .cache import playback
 
         playback.catch_up(scene)
-    if session.lost and bpy.context.scene == scene:
+    if session.display.lost and bpy.context.scene == scene:
         from .cache import playback
 
-        session.lost.clear()
+        session.display.lost.clear()
         playback.show_again(scene)
 
 
@@ -89,13 +90,14 @@ def on_data_replaced(*_: Any) -> None:
 
 @_guarded
 def on_undo_post(scene: bpy.types.Scene, *_: Any) -> None:
-    """Data-blocks were replaced: compare again, and show the present frame."""
+    """Data-blocks were replaced: compare again, and show the present frame of the take that is chosen now."""
     sessions.mark_all()
     sessions.forget_shown()
     for other in bpy.data.scenes:
         if sessions.has_bodies(other):
-            from .cache import playback
+            from .cache import playback, takes
 
+            takes.follow(other)
             playback.show_again(other)
 
 
@@ -159,7 +161,7 @@ def on_enable(*_: Any) -> None:
 def on_render_init(scene: bpy.types.Scene, *_: Any) -> None:
     """From here on frames are only looked up."""
     sessions.is_rendering = True
-    sessions.of(scene).missed_frame = None
+    sessions.of(scene).display.missed_frame = None
 
 
 @_guarded

@@ -67,7 +67,7 @@ SECTIONS: tuple[tuple[str, str, type[bpy.types.ID], str], ...] = (
     ("Simulation", "Which frames are simulated, and how fine.", bpy.types.Scene,
      "use_scene_range frame_start frame_end speed detail substeps threads"),
     ("Cache", "Which frames are kept, where, and how much they take.", bpy.types.Scene,
-     "cache_folder pack_cache render_without_frames point_attributes"),
+     "takes active_take take cache_folder pack_cache render_without_frames point_attributes"),
     ("Curves", "What the active body measures in each frame, drawn in every Graph Editor.", bpy.types.Scene,
      "show_curves curves"),
     ("Overlay", "Colors and marks over the bodies in the 3D viewport; renders do not change.", bpy.types.Scene,
@@ -96,7 +96,7 @@ def default_of(prop: Any) -> str:
         return str(prop.enum_items[prop.default].name)
     if prop.type == "BOOLEAN":
         return "on" if prop.default else "off"
-    if prop.type in {"POINTER", "STRING"}:
+    if prop.type in {"POINTER", "STRING", "COLLECTION"}:
         return "none"
     if prop.is_array:
         return ", ".join(f"{value:g}" for value in prop.default_array)

@@ -30,14 +30,14 @@ def cached_frames(scene: bpy.types.Scene) -> tuple[FrameCache, range, list[bpy.t
     Raises `CacheError` if it holds none, or those of other settings.
     """
     session = sessions.of(scene)
-    cache = session.cache
+    cache = session.run.cache
     if cache is None or not cache.frame_count:
         raise CacheError(f"{scene.name}: there are no cached frames. Press Simulate first.")
     if session.is_out_of_date(scene):
         raise CacheError(f"{scene.name}: the cached frames are out of date. Press Simulate again.")
     frames = range(cache.first_frame, min(cache.last_frame, scene.softpressure.frame_end) + 1)
     by_uid = {obj.session_uid: obj for obj in scene.objects}
-    return cache, frames, [by_uid[uid] for uid in session.object_uids]
+    return cache, frames, [by_uid[uid] for uid in session.run.object_uids]
 
 
 def check(scene: bpy.types.Scene, is_relative: bool = True) -> None:
@@ -61,10 +61,10 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
     cache, frames, objects = cached_frames(scene)
     times = time_mapping.animation_frames(scene, frames)
     soft = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "SOFT"}
-    solid = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "RIGID"}
+    rigid = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "RIGID"}
     check(scene, error is not None)
     following = {} if error is not None else {n: obj for n, obj in soft.items() if obj.softpressure.origin_follows}
-    parents = yield from _parents(scene, solid | following, frames)
+    parents = yield from _parents(scene, rigid | following, frames)
     is_done = False
     try:
         for obj in soft.values():
@@ -83,12 +83,12 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
             for number, obj in soft.items():
                 yield number, len(soft), f"Thinning the frames of {obj.name}"
                 yield from relative_keys.add(obj, cache, number, frames, times, error)
-        for number, obj in (solid | following).items():
+        for number, obj in (rigid | following).items():
             worlds = np.array([_place(obj, cache, number, frame) for frame in frames])
             bake_motion.bake(obj, times, worlds, parents[number])
         is_done = True
     finally:
-        session.shown.clear()
+        session.display.shown.clear()
         if not is_done:
             for obj in objects:
                 free_object(obj)
@@ -104,21 +104,21 @@ def free(scene: bpy.types.Scene) -> int:
     for obj in baked:
         free_object(obj)
     session = sessions.of(scene)
-    session.shown.clear()
-    session.error = ""  # it may say that a bake is in the way
+    session.display.shown.clear()
+    session.refusals.error = ""  # it may say that a bake is in the way
     playback.show_again(scene)
     return len(baked)
 
 
 def _parents(
-    scene: bpy.types.Scene, solid: dict[int, bpy.types.Object], frames: range
+    scene: bpy.types.Scene, rigid: dict[int, bpy.types.Object], frames: range
 ) -> Generator[Progress, None, dict[int, FloatArray]]:
     """World from parent space of every rigid body at every frame, shape (frame_count, 4, 4); yields after each frame.
 
     Only parents need the timeline to be played.
     """
-    found = {number: np.tile(np.eye(4), (len(frames), 1, 1)) for number in solid}
-    children = {number: obj for number, obj in solid.items() if obj.parent is not None}
+    found = {number: np.tile(np.eye(4), (len(frames), 1, 1)) for number in rigid}
+    children = {number: obj for number, obj in rigid.items() if obj.parent is not None}
     if not children:
         return found
     shown_frame = scene.frame_current

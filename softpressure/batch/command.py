@@ -158,7 +158,7 @@ def bake(
     """Open `file`, simulate and bake its scenes with bodies, save to `output`; returns a line for the console.
 
     The given file is left as it is unless it is the output, too. Bakes it already holds are made anew. `trace`: a CSV
-    file that is told of each step (`trace.py`); then cached frames are simulated anew, too.
+    file of each step (`trace.py`); then cached frames are simulated anew, too.
     """
     target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()
     headless.check_file(file)
@@ -178,8 +178,8 @@ def _bake(file: Path, frames: tuple[int, int] | None, target: Path, table: Trace
 
     for scene in headless.open_file(file, frames):
         free(scene)
-        headless.tell(scene, headless.simulate(scene, table))
-        headless.tell(scene, bake_scene(scene))
+        headless.show_progress(scene, headless.simulate(scene, table))
+        headless.show_progress(scene, bake_scene(scene))
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
 
 
@@ -203,8 +203,8 @@ def export(file: Path, output: Path, frames: tuple[int, int] | None = None, erro
         scene.softpressure.key_error = error / units.metres_per_unit(scene)
     with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
         if not any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
-            headless.tell(scene, headless.simulate(scene, None))
-        headless.tell(scene, export_scene(scene, target))
+            headless.show_progress(scene, headless.simulate(scene, None))
+        headless.show_progress(scene, export_scene(scene, target))
     return f"softpressure: wrote {target}"
 
 

@@ -30,7 +30,7 @@ def open_file(file: Path, frames: tuple[int, int] | None) -> list[bpy.types.Scen
     return scenes
 
 
-def tell(scene: bpy.types.Scene, job: jobs.Work) -> None:
+def show_progress(scene: bpy.types.Scene, job: jobs.Work) -> None:
     """Run all of a job and print how it goes."""
     said = -1.0
     for done, total, label in jobs.whole(job):
@@ -40,7 +40,7 @@ def tell(scene: bpy.types.Scene, job: jobs.Work) -> None:
 
 
 def simulate(scene: bpy.types.Scene, table: Trace | None) -> jobs.Work:
-    """Simulate a scene, then say what its frames took; the table is told of all frames that were reached."""
+    """Simulate a scene, then print what its frames took; the table gets all frames that were reached."""
     from ..simulation import simulate_job
 
     if table is not None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 WIDTH, HEIGHT = 480, 270
 #: Longest side of a sheet [pixels]: with more pictures, every second pixel is taken, or every third, and so on.
 _LONGEST = 8192
-#: What is behind where a scene has no world: black would not be told from what lies in shadow.
+#: What is behind where a scene has no world: black would look like what lies in shadow.
 BACKGROUND = (0.35, 0.37, 0.4)
 #: Share of the picture left free around what is seen, and the colour of a picture that is missing.
 _MARGIN, _MISSING = 1.1, (0.25, 0.05, 0.05, 1.0)

@@ -66,7 +66,7 @@ def _simulate(plan: dict[str, Any], case: dict[str, Any], part: Path) -> None:
     result: dict[str, Any] = {"digest": case["digest"], "settings": case["settings"], "bodies": {}}
     with headless.traced(part / "trace.csv") as table:
         for scene in scenes:
-            headless.tell(scene, headless.simulate(scene, table))
+            headless.show_progress(scene, headless.simulate(scene, table))
             for key, value in _measure(scene, result["bodies"]).items():
                 result[key] = (
                     max(result.get(key, 0.0), value) if key.startswith("largest") else (result.get(key, 0.0) + value)
@@ -88,16 +88,16 @@ def label(case: dict[str, Any]) -> str:
 def _measure(scene: bpy.types.Scene, bodies: dict[str, Any]) -> dict[str, float]:
     """What the run of a scene amounts to; of each soft body at its last frame, by the name of its object."""
     session = sessions.of(scene)
-    assert session.world is not None and session.start is not None
+    assert session.run.world is not None and session.run.start is not None
     names = {obj.session_uid: obj.name for obj in scene.objects}
-    for found, body in zip(session.world.diagnostics().bodies, session.start.bodies, strict=True):
+    for found, body in zip(session.run.world.diagnostics().bodies, session.run.start.bodies, strict=True):
         bodies[names[body.object_uid]] = {
             "volume [m^3]": found.volume,
             "volume ratio": found.volume_ratio,
             "gauge pressure [Pa]": found.gauge_pressure,
             "kinetic energy [J]": found.kinetic_energy,
         }
-    frames = list(session.reports.values())
+    frames = list(session.run.reports.values())
     return {
         "largest contact force [N]": max((_force(reports) for reports in frames), default=0.0),
         "energy change [J]": sum(report.energy_change for reports in frames for report in reports),

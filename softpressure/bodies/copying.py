@@ -6,7 +6,7 @@ import bpy
 
 from ...core import SoftPressureError
 from ..state import given_values
-from . import object_checks, setup
+from . import object_checks, setup, wording
 
 #: Of an object alone, or set before the others.
 _OWN = {"rna_type", "name", "kind", "body_type"}
@@ -20,7 +20,7 @@ def copy_to(source: bpy.types.Object, targets: Iterable[bpy.types.Object]) -> tu
         try:
             notes.append(f"{target.name}: has the settings of {source.name}{_copy(source, target)}")
         except SoftPressureError as error:
-            refusals.append(str(error))
+            refusals.append(wording.of(error))
     return notes, refusals
 
 

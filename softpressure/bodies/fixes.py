@@ -12,7 +12,7 @@ from ...core import MeshError, SoftPressureError
 from ..scene_io import live_key, mesh_io, modifier_stack, node_trees, simulation_mesh_choice
 from ..scene_io.blender_types import Mesh
 from ..state import sessions
-from . import mesh_checks, object_checks, setup, sizes
+from . import mesh_checks, object_checks, setup, sizes, wording
 
 
 class Fix(NamedTuple):
@@ -45,7 +45,7 @@ def apply(obj: bpy.types.Object, name: str) -> tuple[list[str], list[str]]:
     try:
         done, refusals = [f"{obj.name}: {fix.apply(obj)}"], []
     except (RuntimeError, SoftPressureError) as error:  # RuntimeError: of one of Blender's operators
-        done, refusals = [], [f"{obj.name}: {str(error).removeprefix('Error: ').strip()}"]
+        done, refusals = [], [f"{obj.name}: {wording.of(error).removeprefix('Error: ').strip()}"]
     if fix.changes_shape and mesh_checks.looked_at(obj) == before:
         mesh_checks.note_useless(obj, name)
     sessions.mark_all()
@@ -57,7 +57,7 @@ def apply(obj: bpy.types.Object, name: str) -> tuple[list[str], list[str]]:
             setup.add(obj, wanted)
             done[0] += ", and added"
         except SoftPressureError as error:
-            refusals.append(str(error))
+            refusals.append(wording.of(error))
     return done, refusals
 
 

@@ -36,7 +36,7 @@ class Flaw(NamedTuple):
 
 
 def of_scene(scene: bpy.types.Scene) -> list[Flaw]:
-    """Flaws of the bodies of a scene that their settings and meshes tell, those that cannot be simulated first."""
+    """Flaws of the bodies of a scene in their settings and meshes, those that cannot be simulated first."""
     found: list[Flaw] = []
     for _ in search(scene, found):
         pass
@@ -179,7 +179,7 @@ def _has_doubles(x: FloatArray, distance: float) -> bool:
 
 
 def _shape(obj: bpy.types.Object, metres: float) -> tuple[FloatArray, IntArray]:
-    """World positions [m] and triangles that a body starts from, as far as its own mesh tells."""
+    """World positions [m] and triangles that a body starts from, by its own mesh alone."""
     matrix, key = units.to_metres(mesh_io.world_matrix(obj), metres), mesh_io.live_key(obj)
     is_own = object_checks.is_as_drawn(obj) or obj.softpressure.kind == "SOFT"
     mesh = obj.data if is_own else obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data

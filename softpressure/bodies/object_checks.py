@@ -21,6 +21,7 @@ from ..scene_io import (
 )
 from ..scene_io.blender_types import Mesh
 from ..state import sessions
+from . import wording
 
 #: A scale below this share of the largest one counts as zero: it could not be undone exactly.
 _SMALLEST_SCALE_SHARE = 1e-6
@@ -70,7 +71,7 @@ def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
         try:
             _check_shape(obj, kind, body_type)
         except MeshError as error:
-            sentence = str(error)
+            sentence = wording.of(error)
         sessions.shape_checks[obj.session_uid] = name, sentence
     sentence = sessions.shape_checks[obj.session_uid][1]
     if sentence:
@@ -160,8 +161,10 @@ def check_surface_of(
         if len(mesh_io.read_outline(mesh)) and is_flat(positions):
             raise MeshError(f"{obj.name}: is flat. Choose the type Flat Outline (with gas) or Lattice.") from None
         closing = closing_modifier(obj)
-        if closing and "open edges" in str(error):
-            raise MeshError(f"{error} The modifier {closing} follows the simulation: apply it first.") from None
+        if closing and error.flaw == "OPEN":
+            raise MeshError(
+                f"{wording.of(error)} The modifier {closing} follows the simulation: apply it first."
+            ) from None
         raise
 
 

@@ -10,7 +10,7 @@ from ...core import MeshError, SoftPressureError, check_closed_surface
 from ...core.bodies.flat.outline import is_flat, outline_of
 from ..scene_io import baked, flat_shape, live_key, mesh_io, own_mesh, rigid_pose, simulation_mesh_choice
 from ..state import sessions, status_bar, versions
-from . import materials, object_checks, sizes
+from . import materials, object_checks, sizes, wording
 
 #: The default of soft bodies and colliders is that of balls; boxes that bounce like balls look wrong.
 RIGID_BOUNCINESS = 0.2
@@ -56,7 +56,7 @@ def add_all(
             fitted = add(obj, kind, body_type)
         except SoftPressureError as error:
             sessions.refused_kinds[obj.session_uid] = kind
-            refusals.append(str(error))
+            refusals.append(wording.of(error))
         else:
             made_of = _of_flat(scene, obj) or _of_open(obj)
             is_copy = getattr(obj.data, "name", "") != had
@@ -103,14 +103,14 @@ def inflate(obj: bpy.types.Object) -> tuple[list[str], list[str]]:
         flat_shape.give_back(obj)
     except MeshError as error:
         obj.softpressure.kind = "SOFT"
-        return [], [str(error)]
+        return [], [wording.of(error)]
     obj.softpressure.body_type = "MEMBRANE"
     add(obj, "SOFT")
     return [f"{obj.name}: is a cushion now"], []
 
 
 def can_inflate(obj: bpy.types.Object) -> bool:
-    """Whether `inflate` may be tried."""
+    """Whether `inflate` may succeed."""
     return flat_shape.is_flat_object(obj) and len(obj.data.polygons) > 0 and not obj.softpressure.is_baked
 
 
@@ -123,7 +123,7 @@ def remove_all(objects: Iterable[bpy.types.Object]) -> tuple[list[str], list[str
         try:
             remove(obj)
         except MeshError as error:
-            refusals.append(str(error))
+            refusals.append(wording.of(error))
         else:
             notes.append(f"{obj.name}: is no longer a body")
     return notes, refusals
@@ -155,7 +155,7 @@ def on_kind_change(obj: bpy.types.Object) -> None:
 
 
 def part_meshes(scene: bpy.types.Scene) -> None:
-    """Give soft bodies that share a mesh, such as linked duplicates, one each, and tell of it."""
+    """Give soft bodies that share a mesh, such as linked duplicates, one each, and report it."""
     for obj in sessions.objects(scene, "SOFT"):
         if sentence := own_mesh.ensure(obj):
             sessions.mark_all()
@@ -177,7 +177,7 @@ def on_type_change(obj: bpy.types.Object) -> None:
 
 
 def suited_type(obj: bpy.types.Object) -> str:
-    """The type for a new soft body: Loop for a flat mesh or edges alone, Truss for one with inner vertices.
+    """The type for a new soft body: Outline for a flat mesh or edges alone, Lattice for one with inner vertices.
 
     A type that was chosen stays; other meshes keep the default, as do flat ones of faces without one closed outline.
     """

@@ -14,11 +14,11 @@ from ...core.parameters import SKINS, named
 from ...core.topology import signed_volume
 from ..scene_io import flat_shape, mesh_io, rigid_shape, units
 
-#: What is multiplied by the size over 1 m to this power; pressures and moduli of solids are not.
+#: What is multiplied by the size over 1 m to this power; pressures and moduli of lattices are not.
 POWERS = {"mass": 2, "stretch_modulus": 1, "bend_modulus": 3}
 #: Sizes [m] for which the defaults are as they are: within these a body looks the same.
 LEAST, MOST = 1.0 / 3.0, 3.0
-#: Two sizes that settings tell differ by less than this factor if the settings were fitted to one.
+#: Two sizes that follow from settings differ by less than this factor if the settings were fitted to one.
 _SAME = 1.1
 
 

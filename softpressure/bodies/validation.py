@@ -9,31 +9,32 @@ import bpy
 from ...core import MeshError, SoftPressureError
 from ..scene_io import mesh_io
 from ..state import sessions, snapshot
-from . import object_checks, setup
+from . import object_checks, setup, wording
 
 
 def problems(scene: bpy.types.Scene) -> dict[int, str]:
     """Known reasons why bodies of a scene take no part, a sentence each by `session_uid`."""
     session = sessions.of(scene)
-    asked = static_problems(scene)
-    late = session.refused if session.started_from == session.inputs(scene) else {}
+    static = static_problems(scene)
+    late = session.refusals.of_objects if session.refusals.started_from == session.inputs(scene) else {}
     known = {obj.session_uid for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER")}
-    return asked | {uid: sentence for uid, sentence in late.items() if uid in known and uid not in asked}
+    return static | {uid: sentence for uid, sentence in late.items() if uid in known and uid not in static}
 
 
 def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
     """The same from the file alone. Computed after a change only, so cheap enough to draw."""
-    session = sessions.of(scene)
-    if session.static_refusals is None or session.static_refusals[0] != sessions.change_count():
-        found = {}
-        for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"):
-            try:
-                check(scene, obj)
-            except SoftPressureError as error:
-                found[obj.session_uid] = str(error)
-        _spread(scene, found)
-        session.static_refusals = sessions.change_count(), found
-    return dict(session.static_refusals[1])
+    return dict(sessions.memo.get(("static problems", scene.session_uid), lambda: _static_problems(scene)))
+
+
+def _static_problems(scene: bpy.types.Scene) -> dict[int, str]:
+    found = {}
+    for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"):
+        try:
+            check(scene, obj)
+        except SoftPressureError as error:
+            found[obj.session_uid] = wording.of(error)
+    _spread(scene, found)
+    return found
 
 
 def _spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:
@@ -58,13 +59,19 @@ def sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
     return all(obj.evaluated_get(depsgraph).is_evaluated for obj in found)
 
 
+def graph_of_bodies(scene: bpy.types.Scene) -> bpy.types.Depsgraph:
+    """The evaluated view layer that has all bodies, else the last one."""
+    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
+    return next((graph for graph in graphs if sees_bodies(scene, graph)), graphs[-1])
+
+
 def refusal(obj: bpy.types.Object) -> str:
     """Why an object without a kind cannot become the body that it was last tried to be; empty if it can."""
     kind = sessions.refused_kinds.get(obj.session_uid, "NONE")
     try:
         object_checks.check(obj, kind, setup.suited_type(obj) if kind == "SOFT" else "")
     except SoftPressureError as error:
-        return str(error)
+        return wording.of(error)
     return ""
 
 

@@ -1,39 +1,37 @@
 """Caches of opened files: on disk and in the .blend."""
 
-from collections.abc import Callable
-
 import bpy
 
 from ...core import CacheError
-from ...core.cache import FrameCache
 from ..state import measurements, sessions
-from . import disk, packing
+from . import disk, packing, takes
 
 
 def load(scene: bpy.types.Scene) -> None:
-    """Load the cache of a scene from disk, else from the .blend, if there is one and its objects exist.
-
-    Of several caches the first that was made from the present scene is taken.
-    """
+    """Load the caches of a scene from disk, else from the .blend, if there are any and their objects exist."""
     session = sessions.of(scene)
-    readers = (disk.load_journal, disk.load, packing.read)
-    caches = [cache for cache in (_read(session, read, scene) for read in readers) if cache is not None]
-    found = [cache for cache in caches if all(scene.objects.get(name) is not None for name in cache.body_names)]
-    if not found:
-        return
-    current = [cache for cache in found if len(found) == 1 or cache.input_fingerprint == session.inputs(scene)]
-    cache = (current or found)[0]
-    session.cache, session.error = cache, ""
-    session.object_uids = tuple(scene.objects[name].session_uid for name in cache.body_names)
-    session.measured = measurements.from_arrays(cache.state or {}, len(cache.body_names))
+    session.take = takes.chosen(scene)
+    session.parked = {key: _loaded(scene, key) for key in takes.keys(scene)}
+    session.run, session.refusals = session.parked.pop(session.take)
     packing.unload(scene)
 
 
-def _read(
-    session: sessions.Session, read: Callable[[bpy.types.Scene], FrameCache | None], scene: bpy.types.Scene
-) -> FrameCache | None:
-    try:
-        return read(scene)
-    except CacheError as error:
-        session.fail(str(error))
-        return None
+def _loaded(scene: bpy.types.Scene, take: str) -> tuple[sessions.Run, sessions.Refusals]:
+    """The run of a take, or why there is none; of several caches the first one that was made from the present scene."""
+    session, found = sessions.of(scene), []
+    session.refusals = sessions.Refusals()
+    for read in (disk.load_journal, disk.load, packing.read):
+        try:
+            cache = read(scene, take)
+        except CacheError as error:
+            session.fail(str(error))
+            continue
+        if cache is not None and all(scene.objects.get(name) is not None for name in cache.body_names):
+            found.append(cache)
+    if not found:
+        return sessions.Run(), session.refusals
+    current = [cache for cache in found if len(found) == 1 or cache.input_fingerprint == session.inputs(scene)]
+    cache = (current or found)[0]
+    uids = tuple(scene.objects[name].session_uid for name in cache.body_names)
+    table = measurements.from_arrays(cache.state or {}, len(uids))
+    return sessions.Run(cache, uids, measured=table), sessions.Refusals()

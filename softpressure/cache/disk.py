@@ -17,41 +17,53 @@ from ..state import measurements, sessions, worker_thread
 from . import journal
 
 
-def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
-    """Path of the cache of a scene: beside the file, or in the chosen folder; None before the first save."""
+def path_of(scene: bpy.types.Scene, blend_path: str = "", take: str | None = None) -> Path | None:
+    """Path of the cache of a take, the chosen one if none is given: beside the file, or in the chosen folder.
+
+    None before the first save.
+    """
     blend = Path(blend_path or bpy.data.filepath)
     if not blend.name:
         return None
-    chosen = scene.softpressure.cache_folder
+    chosen, key = scene.softpressure.cache_folder, sessions.of(scene).take if take is None else take
     folder = Path(bpy.path.abspath(chosen, start=str(blend.parent))) if chosen else blend.parent
-    return folder / f"softpressure_{blend.stem}" / f"{bpy.path.clean_name(scene.name)}.npz"
+    name = bpy.path.clean_name(scene.name) + (f".take{key}" if key else "")  # clean names have no point
+    return folder / f"softpressure_{blend.stem}" / f"{name}.npz"
 
 
 def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
-    """Write the cache of a scene, if there is one and a path for it; a failure is shown in the panel, not raised."""
-    session, write = sessions.of(scene), writing(scene, blend_path)
-    if session.stepper is not None:
-        session.stepper.do_between(write)
+    """Write the caches of a scene that are not written yet; a failure is shown in the panel, not raised."""
+    session = sessions.of(scene)
+    writes = [writing(scene, blend_path, key) for key in session.runs()]
+
+    def write() -> None:
+        for each in writes:
+            each()
+
+    if session.run.stepper is not None:
+        session.run.stepper.do_between(write)
     else:
         worker_thread.wait()  # for a frame that is under way, though its job was stopped
         write()
 
 
-def writing(scene: bpy.types.Scene, blend_path: str = "") -> Callable[[], None]:
-    """What `save` does, for any thread, while no frame is stepped."""
+def writing(scene: bpy.types.Scene, blend_path: str = "", take: str | None = None) -> Callable[[], None]:
+    """What `save` does for a take, for any thread, while no frame is stepped."""
     session = sessions.of(scene)
-    path = path_of(scene, blend_path)
-    if path is None or session.cache is None or not session.cache.frame_count:
+    path, run = path_of(scene, blend_path, take), session.run if take is None else session.runs()[take]
+    if path is None or run.cache is None or not run.cache.frame_count:
         return lambda: None
-    note_names(scene)
-    return functools.partial(_write, session, session.cache, session.world, session.measured, path)
+    note_names(scene, run)
+    return functools.partial(_write, session, run, run.cache, path)
 
 
-def note_names(scene: bpy.types.Scene) -> None:
+def note_names(scene: bpy.types.Scene, run: sessions.Run) -> None:
     """Store the names of the cache's objects: they are found by name again, and may have been renamed."""
-    session, names = sessions.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
-    if session.cache is not None and all(uid in names for uid in session.object_uids):
-        session.cache.body_names = tuple(names[uid] for uid in session.object_uids)
+    names = {obj.session_uid: obj.name for obj in scene.objects}
+    if run.cache is not None and all(uid in names for uid in run.object_uids):
+        found = tuple(names[uid] for uid in run.object_uids)
+        if found != run.cache.body_names:
+            run.cache.body_names, run.written = found, None
 
 
 def state_of(world: World, table: measurements.Table) -> dict[str, NDArray[Any]]:
@@ -59,34 +71,35 @@ def state_of(world: World, table: measurements.Table) -> dict[str, NDArray[Any]]
     return _arrays(world.save()) | measurements.to_arrays(table)
 
 
-def _write(
-    session: sessions.Session, cache: FrameCache, world: World | None, table: measurements.Table, path: Path
-) -> None:
-    """Write a cache, with the state of its world, which must be between two frames."""
+def _write(session: sessions.Session, run: sessions.Run, cache: FrameCache, path: Path) -> None:
+    """Write a cache, with the state of its world, which must be between two frames; unless it is written."""
+    if run.written == path and path.exists():
+        return
     try:
-        if world is not None:
-            cache.state = state_of(world, table)
+        if run.world is not None:
+            cache.state = state_of(run.world, run.measured)
         cache.save(path)
-        if session.stepper is None:  # of a run that goes on, the journal does, too
+        run.written = path
+        if run.stepper is None:  # of a run that goes on, the journal does, too
             journal.remove(path)
     except CacheError as error:
         session.fail(str(error))
 
 
-def load(scene: bpy.types.Scene) -> FrameCache | None:
-    """Read the file with the cache of a scene, if there is one. Raises `CacheError` if it is damaged."""
-    path = path_of(scene)
+def load(scene: bpy.types.Scene, take: str) -> FrameCache | None:
+    """Read the file with the cache of a take, if there is one. Raises `CacheError` if it is damaged."""
+    path = path_of(scene, take=take)
     return FrameCache.load(path) if path is not None and path.exists() else None
 
 
-def load_journal(scene: bpy.types.Scene) -> FrameCache | None:
+def load_journal(scene: bpy.types.Scene, take: str) -> FrameCache | None:
     """Read what a simulation left that did not end, if there is any. Raises `CacheError` if it is damaged."""
-    path = path_of(scene)
+    path = path_of(scene, take=take)
     return None if path is None else journal.read(path)
 
 
 def delete(scene: bpy.types.Scene) -> None:
-    """Remove the file with the cache of a scene, and its folder if it is empty then; a failure is noted."""
+    """Remove the file of the chosen take, and its folder if it is empty then; a failure is noted."""
     path = path_of(scene)
     worker_thread.wait()  # it may be being written
     if path is None:

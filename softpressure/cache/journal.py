@@ -36,7 +36,7 @@ def state_path(path: Path) -> Path:
 
 class Journal:
     """Written while frames are added to a cache; a context. Where the disk refuses, it ends without a word: the cache
-    is still in memory, and writing that one tells.
+    is still in memory, and writing that one reports the error.
     """
 
     def __init__(self, path: Path | None, cache: FrameCache) -> None:

@@ -20,8 +20,7 @@ MOST_BYTES = 2**31 - 1
 
 
 def pack(scene: DataBlock) -> None:
-    """Put the cache of a scene into its data, if that is wanted; a cache that cannot be packed is reported in the
-    panel.
+    """Put the caches of a scene into its data, if that is wanted; one that cannot be packed is reported in the panel.
 
     A packed cache that was not read, as its objects are missing, stays until packing is turned off.
     """
@@ -29,44 +28,48 @@ def pack(scene: DataBlock) -> None:
         return
     session = sessions.of(scene)
     if not scene.softpressure.pack_cache:
-        remove(scene)
+        for name in [name for name in scene.keys() if name.split(".")[0] == KEY]:  # noqa: SIM118
+            del scene[name]
         return
-    if session.cache is None or not session.cache.frame_count:
-        return
-    disk.note_names(scene)
-    found: list[bytes] = []
-    cache, world, table = session.cache, session.world, session.measured
+    for take, run in session.runs().items():
+        if run.cache is not None and run.cache.frame_count:
+            disk.note_names(scene, run)
+            content = _content(session, run, run.cache)
+            if len(content) > MOST_BYTES:
+                size = len(content) / 1e9
+                session.fail(f"{scene.name}: its cache takes {size:.1f} GB; at most 2 fit into a .blend. Bake it.")
+                continue
+            remove(scene, take)  # bytes that replace others end at their first zero
+            scene[_name(take)] = content
+
+
+def _content(session: sessions.Session, run: sessions.Run, cache: FrameCache) -> bytes:
+    """The bytes of a cache, while no frame is stepped."""
+    file = io.BytesIO()
 
     def write() -> None:
-        if world is not None:
-            cache.state = disk.state_of(world, table)
-        file = io.BytesIO()
+        if run.world is not None:
+            cache.state = disk.state_of(run.world, run.measured)
         cache.write(file)
-        found.append(file.getvalue())
 
-    if session.stepper is not None:
-        session.stepper.do_now(write)
+    if session.run.stepper is not None:
+        session.run.stepper.do_now(write)
     else:
         worker_thread.wait()
         write()
-    if len(found[0]) > MOST_BYTES:
-        session.fail(
-            f"{scene.name}: its cache takes {len(found[0]) / 1e9:.1f} GB; at most 2 fit into a .blend. Bake it."
-        )
-        return
-    remove(scene)  # bytes that replace others end at their first zero
-    scene[KEY] = found[0]
+    return file.getvalue()
 
 
 def unload(scene: DataBlock) -> None:
-    """Remove the packed cache from memory after the file is written."""
-    if sessions.of(scene).cache is not None:
-        remove(scene)
+    """Remove the packed caches from memory after the file is written."""
+    for take, run in sessions.of(scene).runs().items():
+        if run.cache is not None:
+            remove(scene, take)
 
 
-def read(scene: DataBlock) -> FrameCache | None:
-    """The cache that the file holds; None if there is none. Raises `CacheError` if it is damaged."""
-    data = scene.get(KEY)
+def read(scene: DataBlock, take: str) -> FrameCache | None:
+    """The cache of a take that the file holds; None if there is none. Raises `CacheError` if it is damaged."""
+    data = scene.get(_name(take))
     if data is None:
         return None
     name = f"{scene.name}: cache in the .blend"
@@ -75,7 +78,11 @@ def read(scene: DataBlock) -> FrameCache | None:
     return FrameCache.read(io.BytesIO(data), name)
 
 
-def remove(scene: DataBlock) -> None:
-    """Remove the cache from the data of a scene, if there is one."""
-    if scene.library is None and KEY in scene:
-        del scene[KEY]
+def remove(scene: DataBlock, take: str) -> None:
+    """Remove the cache of a take from the data of a scene, if there is one."""
+    if scene.library is None and _name(take) in scene:
+        del scene[_name(take)]
+
+
+def _name(take: str) -> str:
+    return f"{KEY}.{take}" if take else KEY

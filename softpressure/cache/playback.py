@@ -30,22 +30,21 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
     one they are those of the last evaluation. Only changes are written.
     """
     session = sessions.of(scene)
-    cache, uids = (
-        (session.cache, session.object_uids) if session.live is None or sessions.is_rendering else session.live[:2]
-    )
+    source = (None if sessions.is_rendering else session.display.pose) or session.run
+    cache = source.cache
     if cache is not None and not cache.frame_count:
         cache = None
-    number_of = {uid: number for number, uid in enumerate(uids)} if cache else {}
+    number_of = {uid: number for number, uid in enumerate(source.object_uids)} if cache else {}
     for obj in sessions.objects(scene, "RIGID"):
         if not obj.softpressure.is_baked:
-            _hold(obj, scene, session, cache, number_of.get(obj.session_uid))
+            _place(obj, scene, session, cache, number_of.get(obj.session_uid))
     for obj in sessions.objects(scene, "SOFT"):
         key = mesh_io.live_key(obj)
-        session.late.discard(obj.session_uid)
+        session.display.late.discard(obj.session_uid)
         if key is None or obj.softpressure.is_baked:
             continue
         if obj.mode == "EDIT":
-            session.late.add(obj.session_uid)
+            session.display.late.add(obj.session_uid)
             continue
         number = number_of.get(obj.session_uid)
         if cache is not None and number is None and own_mesh.is_shared(obj):
@@ -61,13 +60,13 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         if obj.softpressure.origin_follows:
             matrix[:3, 3] = origin(cache, number, time)
             rigid_pose.show_origin(obj, matrix[:3, 3])
-        shown = session.shown.get(obj.session_uid)
+        shown = session.display.shown.get(obj.session_uid)
         if shown is not None and shown[0] == time and np.array_equal(shown[1], matrix):
             continue
         if mesh_io.determinant(matrix[:3, :3]) == 0.0:  # scaled to nothing: there is no way back to its own space
             continue
         mesh_io.write_key(key, mesh_io.to_local(matrix, cache.positions(number, time)))
-        if scene.softpressure.point_attributes and cache is session.cache:
+        if scene.softpressure.point_attributes and cache is session.run.cache:
             point_attributes.write(obj.data, cache, number, time)
         else:
             point_attributes.remove(obj.data, point_attributes.STRAIN, point_attributes.FORCE)
@@ -78,7 +77,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
 
 def let_go(obj: bpy.types.Object, session: sessions.Session) -> None:
     """Release a rigid body to its own transform, until a frame is shown again."""
-    session.shown.pop(obj.session_uid, None)
+    session.display.shown.pop(obj.session_uid, None)
     rigid_pose.show(obj, None)
 
 
@@ -99,7 +98,7 @@ def show_input(scene: bpy.types.Scene, all_of_them: bool) -> None:
 def catch_up(scene: bpy.types.Scene) -> None:
     """Show the present frame in bodies that were in Edit Mode when it was set."""
     session = sessions.of(scene)
-    if any(obj.session_uid in session.late and obj.mode != "EDIT" for obj in sessions.objects(scene, "SOFT")):
+    if any(obj.session_uid in session.display.late and obj.mode != "EDIT" for obj in sessions.objects(scene, "SOFT")):
         show(scene)
 
 
@@ -117,21 +116,21 @@ def world_matrix(cache: FrameCache, number: int, time: float) -> FloatArray:
     return session if whole == time else rotations.between(session, cache.transform(number, whole + 1), time - whole)
 
 
-def _hold(
+def _place(
     obj: bpy.types.Object,
     scene: bpy.types.Scene,
     session: sessions.Session,
     cache: FrameCache | None,
     number: int | None,
 ) -> None:
-    """Hold a rigid body at its cached place; up to the first frame of a run it is at its own transform."""
+    """Place a rigid body as cached; up to the first frame of a run it is at its own transform."""
     time = scene_time(scene)
-    is_run = cache is session.cache
+    is_run = cache is session.run.cache
     if cache is None or number is None or cache.vertex_counts[number] or (is_run and time <= cache.first_frame):
         let_go(obj, session)
         return
     time = cache.clamp(time)
-    shown = session.shown.get(obj.session_uid)
+    shown = session.display.shown.get(obj.session_uid)
     if shown is None or shown[0] != time:
         rigid_pose.show(obj, world_matrix(cache, number, time))
         sessions.note_shown(scene, obj, (time, None))

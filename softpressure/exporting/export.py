@@ -124,10 +124,10 @@ def _check_exporter(kind: formats.Format) -> None:
 
 def _check_recorded(scene: bpy.types.Scene) -> None:
     """Raise if nothing was recorded with the cached frames for a table."""
-    session = sessions.of(scene)
-    if session.measured:
+    run = sessions.of(scene).run
+    if run.measured:
         return
-    if session.cache is None and any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+    if run.cache is None and any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         raise SoftPressureError(
             f"{scene.name}: is baked, and its cached frames are gone. Free the bake and simulate again."
         )
@@ -137,7 +137,7 @@ def _check_recorded(scene: bpy.types.Scene) -> None:
 def _write_table(scene: bpy.types.Scene, path: Path, only_selected: bool) -> None:
     """Write the measurements of all bodies, or of the selected ones, as `trace.Trace` has them."""
     chosen = {obj.session_uid for obj in scene.objects if obj.select_get() or not only_selected}
-    if chosen.isdisjoint(sessions.of(scene).object_uids):
+    if chosen.isdisjoint(sessions.of(scene).run.object_uids):
         raise SoftPressureError(f"{path}: no selected object is a body that moves. Select one.")
     with trace.Trace(path) as table:
         table.add(scene, chosen)
@@ -148,7 +148,7 @@ def _targets(scene: bpy.types.Scene, path: Path, only_selected: bool) -> dict[bp
 
     Bodies that take no part in the simulation have none.
     """
-    moving = sessions.of(scene).object_uids
+    moving = sessions.of(scene).run.object_uids
     found = [
         obj
         for obj in sessions.objects(scene, "SOFT")
@@ -163,7 +163,7 @@ def _targets(scene: bpy.types.Scene, path: Path, only_selected: bool) -> dict[bp
 
 
 def _check_place(path: Path) -> None:
-    """Raise if no file can be written there; exporters would tell it with a traceback."""
+    """Raise if no file can be written there; exporters would raise a traceback."""
     is_new = not path.exists()
     try:
         path.open("ab").close()
@@ -196,11 +196,11 @@ def _shapes(scene: bpy.types.Scene, obj: bpy.types.Object, frames: range) -> Ite
         for frame in frames:
             yield mesh_io.read_key(keys[min(max(frame, min(keys)), max(keys))])
         return
-    session = sessions.of(scene)
-    assert session.cache is not None
-    number = session.object_uids.index(obj.session_uid)
+    run = sessions.of(scene).run
+    assert run.cache is not None
+    number = run.object_uids.index(obj.session_uid)
     for frame in frames:
-        yield mesh_io.to_local(session.cache.transform(number, frame), session.cache.positions(number, frame))
+        yield mesh_io.to_local(run.cache.transform(number, frame), run.cache.positions(number, frame))
 
 
 def _check_cages(kind: formats.Format, moving: list[bpy.types.Object], only_selected: bool) -> None:
@@ -268,7 +268,7 @@ def _write(kind: formats.Format, path: Path, frames: range, only_selected: bool)
 
 
 def _settings(kind: formats.Format, path: Path, frames: range, only_selected: bool) -> dict[str, Any]:
-    """What an exporter is asked for beside its defaults."""
+    """Options of an exporter that are not its defaults."""
     if kind.identifier == "ALEMBIC":
         return {"start": frames[0], "end": frames[-1], "selected": only_selected}
     if kind.identifier == "USD":  # its blend shapes would hold the live key of one frame

@@ -13,8 +13,6 @@ from ..state import sessions
 #: The settings, and what each begins with where its automatic value is not known.
 NAMES = {"thickness": 0.01, "cell_size": 0.1, "depth": 0.1, "simulation_vertices": 1_000, "threads": 1}
 _UNKNOWN = "Automatic"
-#: Cell size of objects by `session_uid`, and the number of the change after which it was computed.
-_cells: dict[int, tuple[int, float]] = {}
 
 
 def box_of(name: str) -> str:
@@ -30,7 +28,7 @@ def is_own(settings: Any, name: str) -> bool:
 def value(settings: Any, name: str) -> float | None:
     """The automatic value of a setting, in Blender units; None if it is not known yet."""
     if name == "threads":
-        world = sessions.of(settings.id_data).world
+        world = sessions.of(settings.id_data).run.world
         if world is None:
             return None
         from ...core.threads import thread_count
@@ -42,10 +40,10 @@ def value(settings: Any, name: str) -> float | None:
         return simulation_mesh_choice.vertex_count(scene, obj)
     if name == "cell_size":
         return _cell_size(obj)
-    session = sessions.of(scene)
-    if session.world is None or obj.session_uid not in session.object_uids:
+    run = sessions.of(scene).run
+    if run.world is None or obj.session_uid not in run.object_uids:
         return None
-    model, body = session.world.model, session.object_uids.index(obj.session_uid)
+    model, body = run.world.model, run.object_uids.index(obj.session_uid)
     if name == "depth" and body >= len(model.flat.depth):
         return None
     return float((model.thickness if name == "thickness" else model.flat.depth)[body]) / units.metres_per_unit(scene)
@@ -61,8 +59,7 @@ def _cell_size(obj: bpy.types.Object) -> float | None:
     from ...core.bodies.lattice.solids import automatic_cell_size, grid_axes
     from ..scene_io import flat_shape
 
-    change, size = _cells.get(obj.session_uid, (-1, 0.0))
-    if change != sessions.change_count():
+    def cell_size() -> float | None:
         positions = flat_shape.rest_positions(obj)
         try:
             if is_flat(positions):
@@ -72,10 +69,11 @@ def _cell_size(obj: bpy.types.Object) -> float | None:
                 placed = positions @ grid_axes(positions, mesh_io.read_triangles(obj.data, mesh_io.world_matrix(obj)))
             size = automatic_cell_size(placed)
         except MeshError:
-            size = np.inf
-        _cells.clear()
-        _cells[obj.session_uid] = sessions.change_count(), size
-    return size if np.isfinite(size) else None
+            return None
+        return size if np.isfinite(size) else None
+
+    found: float | None = sessions.memo.get(("cell size", obj.session_uid), cell_size)
+    return found
 
 
 def text(settings: Any, name: str) -> str:

@@ -12,7 +12,7 @@ from .automatic import boxes
 from .force_properties import FieldWeights, Goals
 from .hose_properties import Hose
 from .parameter_properties import ANIMATED, SETTING, Group, properties
-from .scene_properties import SOFTPRESSURE_PG_scene
+from .scene_properties import SOFTPRESSURE_PG_scene, SOFTPRESSURE_PG_take
 from .sweep_properties import SOFTPRESSURE_PG_sweep
 
 #: The numbers of these and of the types below are what files hold.
@@ -76,13 +76,13 @@ def _can_be_cage(settings: Group, obj: bpy.types.Object) -> bool:
     return obj.type == "MESH" and obj != settings.id_data
 
 
-class Declared:
+class FromParameters:
     """The settings that `core/parameters/` declares."""
 
     __annotations__ = properties(*BODIES) | boxes("thickness", "cell_size", "depth", "simulation_vertices")
 
 
-class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.PropertyGroup):
+class SOFTPRESSURE_PG_object(FromParameters, FieldWeights, Goals, Hose, bpy.types.PropertyGroup):
     """How an object takes part in the simulation."""
 
     kind: EnumProperty(
@@ -219,14 +219,14 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
     )
 
 
-CLASSES = (SOFTPRESSURE_PG_object, SOFTPRESSURE_PG_scene, SOFTPRESSURE_PG_sweep)
+CLASSES = (SOFTPRESSURE_PG_object, SOFTPRESSURE_PG_take, SOFTPRESSURE_PG_scene, SOFTPRESSURE_PG_sweep)
 
 
 #: Library overrides keep what is set.
 _KEPT: Any = {"LIBRARY_OVERRIDABLE"}
 for base in SOFTPRESSURE_PG_object.__mro__:
-    for declared in inspect.get_annotations(base).values():
-        declared.keywords["override"] = _KEPT
+    for definition in inspect.get_annotations(base).values():
+        definition.keywords["override"] = _KEPT
 
 
 def register() -> None:

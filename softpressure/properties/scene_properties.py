@@ -1,7 +1,7 @@
 """Settings of scenes. Their names are part of the extension's interface for scripts."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...core.parameters import SCENE
 from ..state import sessions
@@ -32,6 +32,21 @@ def _on_attributes(settings: Group, _context: bpy.types.Context) -> None:
     playback.show(settings.id_data)
 
 
+def _on_take(settings: Group, _context: bpy.types.Context) -> None:
+    from ..cache import takes
+
+    takes.follow(settings.id_data)
+
+
+def _get_take(settings: Group) -> str:
+    takes = settings.takes
+    return str(takes[min(settings.active_take, len(takes) - 1)].name) if takes else ""
+
+
+def _set_take(settings: Group, name: str) -> None:
+    settings.active_take = max(0, settings.takes.find(name))
+
+
 def _get_active_body(settings: Group) -> int:
     active = bpy.context.view_layer.objects.active
     return int(settings.id_data.objects.find(active.name)) if active is not None else -1
@@ -54,13 +69,20 @@ def _set_frame_end(settings: Group, value: int) -> None:
     _set_range(settings, min(value, _get_frame_start(settings)), value)
 
 
-class Declared:
+class FromParameters:
     """The settings that `core/parameters/` declares."""
 
     __annotations__ = properties(SCENE) | boxes("threads")
 
 
-class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
+class SOFTPRESSURE_PG_take(bpy.types.PropertyGroup):
+    """A take: a cache with a name."""
+
+    name: StringProperty(name="Name", description="Name of the take", options=set())
+    key: StringProperty(name="Key", description="Names the file of the take", options={"HIDDEN"})
+
+
+class SOFTPRESSURE_PG_scene(FromParameters, Curves, Overlay, bpy.types.PropertyGroup):
     """How a scene is simulated, and what Blender keeps of the simulation: its range, its cache."""
 
     use_scene_range: BoolProperty(
@@ -91,13 +113,32 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
         options={"SKIP_SAVE"},
     )
     live_rate: FloatProperty(
-        name="Live Frames per Second",
+        name="Interactive Frames per Second",
         description="Frames per second of the last interactive simulation of a script",
         get=lambda settings: sessions.of(settings.id_data).live_rate,
         options={"SKIP_SAVE", "HIDDEN"},
     )
     own_frame_start: IntProperty(default=1, options={"HIDDEN"})
     own_frame_end: IntProperty(default=250, options={"HIDDEN"})
+    takes: CollectionProperty(
+        name="Takes",
+        description="Caches of the scene, each with its own frames",
+        type=SOFTPRESSURE_PG_take,
+    )
+    active_take: IntProperty(
+        name="Active Take",
+        description="Number of the take that is simulated, plays and is baked",
+        min=0,
+        options=set(),
+        update=_on_take,
+    )
+    take: StringProperty(
+        name="Take",
+        description="Name of the active take; empty without a list of takes",
+        get=_get_take,
+        set=_set_take,
+        options={"SKIP_SAVE"},
+    )
     cache_folder: StringProperty(
         name="Folder",
         description="Folder of the cache; empty for the folder of the file",
@@ -146,5 +187,8 @@ class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
     )
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Take a method of earlier versions, as scripts may name it, for the present one."""
+        """Take a method of earlier versions, as scripts may name it, for the present one; refuse unknown takes."""
+        if name == "take" and value not in self.takes:
+            names = ", ".join(self.takes.keys()) or "none"
+            raise ValueError(f"{self.id_data.name}: there is no take {value!r}. Its takes: {names}.")
         super().__setattr__(name, taken(self, value) if name == "solver" and isinstance(value, str) else value)

@@ -1,4 +1,4 @@
-"""What the steps of a frame tell of each island of bodies, in words and with the names of the objects."""
+"""The step reports of a frame for each island of bodies, in words and with the names of the objects."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Told:
 
 def islands(scene: bpy.types.Scene) -> list[Told]:
     """The islands of the current frame; those with reasons first, then those with contacts. Empty if not known."""
-    reports = sessions.of(scene).reports.get(scene.frame_current, ())
+    reports = sessions.of(scene).run.reports.get(scene.frame_current, ())
     names = object_names(scene)
     ordered = sorted(reports, key=lambda report: (not report.reasons, not report.contacts))
     return [
@@ -51,8 +51,8 @@ def why_empty(scene: bpy.types.Scene) -> str:
 
 def object_names(scene: bpy.types.Scene) -> list[str]:
     """What the objects of all bodies of the last start are called now, in the order of the core."""
-    session, names = sessions.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
-    return [] if session.start is None else [names.get(uid, GONE) for uid in session.start.all_uids()]
+    run, names = sessions.of(scene).run, {obj.session_uid: obj.name for obj in scene.objects}
+    return [] if run.start is None else [names.get(uid, GONE) for uid in run.start.all_uids()]
 
 
 def joined(bodies: tuple[int, ...], names: list[str], most: int = 3) -> str:

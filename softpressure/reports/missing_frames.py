@@ -1,4 +1,4 @@
-"""Renders of frames that are not simulated: told once, and not taken for a success where nobody watches."""
+"""Renders of frames that are not simulated: reported once, and not taken for a success where nobody watches."""
 
 import os
 import sys
@@ -15,15 +15,15 @@ _RENDERS = {"-a", "--render-anim", "-f", "--render-frame"}
 
 
 def before_frame(scene: bpy.types.Scene) -> None:
-    """A frame is about to be rendered: tell once if its simulation is missing, and end a render of the command line."""
+    """Before a frame is rendered: report once if its simulation is missing, and end a render of the command line."""
     session = sessions.of(scene)
     if not sessions.has_bodies(scene):
         return
     sentence = status.render_text(scene, scene.frame_current)
     if not sentence:
         return
-    if session.missed_frame is None:
-        session.missed_frame = scene.frame_current
+    if session.display.missed_frame is None:
+        session.display.missed_frame = scene.frame_current
         status_bar.announce(sentence)
     if _what_to_do(scene) == "STOP":
         sys.stdout.flush()

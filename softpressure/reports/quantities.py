@@ -14,14 +14,12 @@ from ..state import sessions
 from ..state.body_quantities import Quantities
 
 _UNKNOWN = "–"
-#: Drawn volume [m^3] of objects by `session_uid`, and the number of the change after which it was computed.
-_volumes: dict[int, tuple[int, float]] = {}
 
 
 def texts(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[str]:
     """A line for each quantity that is not entered: gas, stiffness, mass; a dash before it is known."""
     settings, session = obj.softpressure, sessions.of(scene)
-    known = None if session.is_out_of_date(scene) else session.quantities.get(obj.session_uid)
+    known = None if session.is_out_of_date(scene) else session.run.quantities.get(obj.session_uid)
     found = []
     if settings.body_type in SKINS:
         found.append(_pressure_text(scene, obj, known) if settings.gas_by == "AMOUNT" else _amount_text(obj, known))
@@ -63,10 +61,10 @@ def _drawn_volume(scene: bpy.types.Scene, obj: bpy.types.Object) -> float:
     """Volume of an inflated body as its own mesh has it [m^3]; 0 for others and in Edit Mode."""
     if obj.softpressure.body_type != "MEMBRANE" or obj.mode == "EDIT":
         return 0.0
-    change, volume = _volumes.get(obj.session_uid, (-1, 0.0))
-    if change != sessions.change_count():
+
+    def volume() -> float:
         positions = units.metres_per_unit(scene) * flat_shape.rest_positions(obj)
-        volume = signed_volume(positions, mesh_io.read_triangles(obj.data, mesh_io.world_matrix(obj)))
-        _volumes.clear()
-        _volumes[obj.session_uid] = sessions.change_count(), volume
-    return volume
+        return float(signed_volume(positions, mesh_io.read_triangles(obj.data, mesh_io.world_matrix(obj))))
+
+    found: float = sessions.memo.get(("drawn volume", obj.session_uid), volume)
+    return found

@@ -1,4 +1,4 @@
-"""The state of a scene's simulation in a line, and how far it is: said here and nowhere else."""
+"""The state of a scene's simulation in a line, and how far it is, which nothing else shows."""
 
 from typing import NamedTuple
 
@@ -31,6 +31,6 @@ def of(scene: bpy.types.Scene) -> State:
     held = status.cache_text(scene)
     if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         return State("Baked", 1.0)
-    if session.cache is not None and session.is_out_of_date(scene):
+    if session.run.cache is not None and session.is_out_of_date(scene):
         return State(f"Out of date: {held}", 0.0)
-    return State(f"Cache: {held}", status.cache_share(scene))
+    return State(f"{scene.softpressure.take or 'Cache'}: {held}", status.cache_share(scene))

@@ -14,7 +14,7 @@ def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
         return ""
     if settings.body_type != "MEMBRANE":
         return _text_of_lattice(scene, obj)
-    start = sessions.of(scene).start
+    start = sessions.of(scene).run.start
     body = next((each for each in start.bodies if each.object_uid == obj.session_uid), None) if start else None
     cage = settings.cage_object if settings.simulation_mesh == "CUSTOM" else None
     if cage is not None and (body is None or body.drawn is not None):
@@ -31,7 +31,7 @@ def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 
 def _text_of_lattice(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """What cells fill: known from a start."""
-    start = sessions.of(scene).start
+    start = sessions.of(scene).run.start
     body = next((each for each in start.bodies if each.object_uid == obj.session_uid), None) if start else None
     if body is None or body.outline is not None:
         return ""
@@ -44,6 +44,6 @@ def _text_of_lattice(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 
 def notes(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[str]:
     """What was done to the drawn mesh of a body, in sentences."""
-    start = sessions.of(scene).start
+    start = sessions.of(scene).run.start
     bodies = [] if start is None else [each for each in start.bodies if each.object_uid == obj.session_uid]
     return [f"{obj.name} {note}." for body in bodies if body.drawn is not None for note in body.drawn.notes]

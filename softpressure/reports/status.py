@@ -14,7 +14,7 @@ from ..simulation import loading
 from ..state import measurements, sessions
 
 #: Least added mass that is shown, as a share of a body's mass.
-_TOLD_MASS = 0.005
+_LEAST_MASS = 0.005
 #: Assumed duration of a frame before any was simulated [s].
 _SLOW_FRAME = 0.2
 #: Least visible change of shape, as a share of the size.
@@ -23,7 +23,7 @@ _UNSEEN = 1e-3
 
 def cache_text(scene: bpy.types.Scene) -> str:
     """Frames in the cache: `frames 1–120 of 250`."""
-    cache, settings = sessions.of(scene).cache, scene.softpressure
+    cache, settings = sessions.of(scene).run.cache, scene.softpressure
     if cache is None or not cache.frame_count or not sessions.has_bodies(scene):
         return "no frames"
     last = min(cache.last_frame, settings.frame_end)
@@ -31,9 +31,19 @@ def cache_text(scene: bpy.types.Scene) -> str:
     return f"{held} of {settings.frame_end}"
 
 
+def take_text(scene: bpy.types.Scene, key: str) -> str:
+    """Frames of a take, for its row: `1–120`; empty if it has none. With a mark where they are out of date."""
+    session = sessions.of(scene)
+    run = session.runs().get(key)
+    if run is None or run.cache is None or not run.cache.frame_count:
+        return ""
+    mark = "" if run.cache.input_fingerprint == session.inputs(scene) else " (out of date)"
+    return f"{run.cache.first_frame}–{run.cache.last_frame}{mark}"
+
+
 def cache_share(scene: bpy.types.Scene) -> float:
     """Part of the frame range in the cache, 0 to 1."""
-    cache, settings = sessions.of(scene).cache, scene.softpressure
+    cache, settings = sessions.of(scene).run.cache, scene.softpressure
     if cache is None or not cache.frame_count:
         return 0.0
     count = min(cache.last_frame, settings.frame_end) - settings.frame_start + 1
@@ -52,7 +62,7 @@ def cache_sizes(scene: bpy.types.Scene) -> str:
     """Size of the cache of a scene: `In memory 12.3 MB, on disk 12.4 MB`."""
     from ..cache import disk
 
-    cache, path = sessions.of(scene).cache, disk.path_of(scene)
+    cache, path = sessions.of(scene).run.cache, disk.path_of(scene)
     found = [f"In memory {_megabytes(0 if cache is None else cache.memory)}"]
     if path is not None:
         found.append(f"on disk {_megabytes(path.stat().st_size)}" if path.exists() else "not on disk yet")
@@ -61,13 +71,13 @@ def cache_sizes(scene: bpy.types.Scene) -> str:
 
 def pack_text(scene: bpy.types.Scene) -> str:
     """Label of the choice to pack the cache: `Pack into .blend (12.3 MB)`."""
-    cache = sessions.of(scene).cache
+    cache = sessions.of(scene).run.cache
     return "Pack into .blend" + (f" ({_megabytes(cache.memory)})" if cache is not None and cache.frame_count else "")
 
 
 def attribute_texts(scene: bpy.types.Scene) -> list[str]:
     """What the cached frames lack for point attributes, if these are on."""
-    cache = sessions.of(scene).cache
+    cache = sessions.of(scene).run.cache
     if not scene.softpressure.point_attributes or cache is None or cache.holds_forces:
         return []
     return ["These frames hold no contact forces. Press Reset and simulate again."]
@@ -76,11 +86,11 @@ def attribute_texts(scene: bpy.types.Scene) -> list[str]:
 def remaking_seconds(scene: bpy.types.Scene) -> float:
     """Estimated time to make the cache anew [s]: by what the last frames took, or as for slow ones."""
     session = sessions.of(scene)
-    if session.cache is None or not session.cache.frame_count:
+    if session.run.cache is None or not session.run.cache.frame_count:
         return 0.0
     from ..simulation import run_start
 
-    return run_start.seconds(scene) + (_frame_seconds(session) or _SLOW_FRAME) * session.cache.frame_count
+    return run_start.seconds(scene) + (_frame_seconds(session.run) or _SLOW_FRAME) * session.run.cache.frame_count
 
 
 def _megabytes(size: int) -> str:
@@ -90,7 +100,7 @@ def _megabytes(size: int) -> str:
 def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> list[str]:
     """Warnings about the simulation and what is shown.
 
-    The row of controls tells the state itself, and the panel of the `active` object what is wrong with that.
+    The row of controls shows the state itself, and the panel of the `active` object its problems.
     """
     found: list[str] = []
     if not sessions.has_bodies(scene):
@@ -100,27 +110,28 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
     found += earlier_texts(scene)
     from ..simulation import run_start, timeline
 
-    session = sessions.of(scene)
-    cache = None if session.is_out_of_date(scene) else session.cache
-    if cache is not None and not (session.is_filling or cache.first_frame <= scene.frame_current <= cache.last_frame):
+    session, run = sessions.of(scene), sessions.of(scene).run
+    cache = None if session.is_out_of_date(scene) else run.cache
+    is_idle = session.activity is sessions.Activity.IDLE
+    if cache is not None and is_idle and not cache.first_frame <= scene.frame_current <= cache.last_frame:
         found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
     if run_start.is_too_long_to_play(scene) and cache is None:
         found.append(f"Starting takes about {run_start.seconds(scene):.0f} s: press Simulate, which Esc stops.")
     if timeline.is_too_slow(session) and cache_share(scene) < 1.0:
-        found.append(f"A frame takes {session.seconds[-1]:.1f} s: press Simulate, which lets you go on and Esc stops.")
-    if session.crossing_count:
+        found.append(f"A frame takes {run.seconds[-1]:.1f} s: press Simulate, which lets you go on and Esc stops.")
+    if run.crossing_count:
         found.append(
-            f"{session.crossing_count} triangles cross at the start. They are moved apart before the first frame where "
+            f"{run.crossing_count} triangles cross at the start. They are moved apart before the first frame where "
             "possible; repair the meshes if that is visible."
         )
-    found += [*session.soft_solids, *session.slack_skins, *session.overstretched.values()]
+    found += [*run.soft_lattices, *run.slack_skins, *run.overstretched.values()]
     found += effectors.notes(scene)
     found += hose_problems.notes(scene)
     found += _who_is_missing(scene, active)
-    if session.missed_frame is not None:
-        found += filter(None, [render_text(scene, session.missed_frame)])
-    told = {*found, problem_text(scene, active) if active is not None else ""}
-    found += [sentence for sentence in session.error_of(scene).splitlines() if sentence not in told]
+    if session.display.missed_frame is not None:
+        found += filter(None, [render_text(scene, session.display.missed_frame)])
+    shown = {*found, problem_text(scene, active) if active is not None else ""}
+    found += [sentence for sentence in session.error_of(scene).splitlines() if sentence not in shown]
     if not scene.render.use_lock_interface:
         found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
     return found
@@ -132,7 +143,7 @@ def render_text(scene: bpy.types.Scene, frame: int) -> str:
     if all(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         return ""
     remedy = "Press Simulate before rendering, or Bake, which needs no cache."
-    if session.cache is None or not session.cache.frame_count:
+    if session.run.cache is None or not session.run.cache.frame_count:
         from ..cache import disk
 
         place = disk.path_of(scene)
@@ -143,14 +154,15 @@ def render_text(scene: bpy.types.Scene, frame: int) -> str:
         return f"{scene.name}: frame {frame} is rendered without simulation: no cached frames{copied}. {remedy}"
     if session.is_out_of_date(scene):
         return f"{scene.name}: frame {frame} is rendered from frames that are out of date. {remedy}"
-    if session.cache.last_frame < min(frame, settings.frame_end):
-        return f"{scene.name}: frame {frame} is not simulated; frame {session.cache.last_frame} is rendered. {remedy}"
+    if session.run.cache.last_frame < min(frame, settings.frame_end):
+        last = session.run.cache.last_frame
+        return f"{scene.name}: frame {frame} is not simulated; frame {last} is rendered. {remedy}"
     return ""
 
 
 def is_unsimulated(scene: bpy.types.Scene) -> bool:
     """Whether the present frame has no simulated shape to render."""
-    cache, settings = sessions.of(scene).cache, scene.softpressure
+    cache, settings = sessions.of(scene).run.cache, scene.softpressure
     if all(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
         return False
     return not (cache and cache.frame_count) or cache.last_frame < min(scene.frame_current, settings.frame_end)
@@ -182,7 +194,7 @@ def state_icon(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
         return "KEYFRAME_HLT"
     if session.is_out_of_date(scene):
         return "FILE_REFRESH"
-    return "CHECKMARK" if obj.session_uid in session.object_uids else "BLANK1"
+    return "CHECKMARK" if obj.session_uid in session.run.object_uids else "BLANK1"
 
 
 def _who_is_missing(scene: bpy.types.Scene, active: bpy.types.Object | None) -> list[str]:
@@ -192,12 +204,12 @@ def _who_is_missing(scene: bpy.types.Scene, active: bpy.types.Object | None) -> 
     session, refused = sessions.of(scene), validation.problems(scene)
     here_told = None if active is None else active.session_uid
     found = [sentence for uid, sentence in refused.items() if uid != here_told]
-    if session.cache is None or session.is_out_of_date(scene):
+    if session.run.cache is None or session.is_out_of_date(scene):
         return found
     for obj in sessions.objects(scene, "SOFT", "RIGID"):
         if (
             obj.session_uid not in refused
-            and obj.session_uid not in session.object_uids
+            and obj.session_uid not in session.run.object_uids
             and not obj.softpressure.is_baked
         ):
             found.append(f"{obj.name} is not simulated yet. Go to the first frame, or simulate again.")
@@ -206,37 +218,37 @@ def _who_is_missing(scene: bpy.types.Scene, active: bpy.types.Object | None) -> 
 
 def pace_texts(scene: bpy.types.Scene) -> list[str]:
     """What the last frames took: `6.2 ms and 74 steps per frame`, and `Added mass 0.8 %` where it is worth telling."""
-    session, found = sessions.of(scene), []
-    if taken := _frame_seconds(session):
+    run, found = sessions.of(scene).run, []
+    if taken := _frame_seconds(run):
         time = 1e3 * taken if taken < 1.0 else taken
         digits = float(f"{time:.2g}" if time >= 1.0 else f"{time:.1g}")
         found.append(f"{digits:g} {'ms' if taken < 1.0 else 's'}")
-    rows = [session.measured[frame][:, measurements.STEPS] for frame in sorted(session.measured)[-sessions.LAST :]]
+    rows = [run.measured[frame][:, measurements.STEPS] for frame in sorted(run.measured)[-sessions.LAST :]]
     if counts := [float(np.nanmax(row)) for row in rows if np.isfinite(row).any()]:
         steps = round(median(counts))
         found.append("1 step" if steps == 1 else f"{steps} steps")
-    told = [f"{' and '.join(found)} per frame"] if found else []
-    if session.added_mass > _TOLD_MASS:
-        told.append(f"Added mass {100.0 * session.added_mass:.2g} %")
-    return told
+    texts = [f"{' and '.join(found)} per frame"] if found else []
+    if run.added_mass > _LEAST_MASS:
+        texts.append(f"Added mass {100.0 * run.added_mass:.2g} %")
+    return texts
 
 
 def earlier_texts(scene: bpy.types.Scene) -> list[str]:
-    """That the method which a file or script asked for has been replaced, if so."""
+    """That the method which a file or script sets has been replaced, if so."""
     earlier = sessions.of(scene).earlier_method
     if not earlier or scene.softpressure.solver != ENGINE:
         return []
     return [f"This file used the method {earlier}, which was removed. Soft Pressure simulates it now."]
 
 
-def _frame_seconds(session: sessions.Session) -> float:
+def _frame_seconds(run: sessions.Run) -> float:
     """What a frame takes by the last ones [s]; 0 before any was simulated."""
-    return median(session.seconds) if session.seconds else 0.0
+    return median(run.seconds) if run.seconds else 0.0
 
 
 def bake_size(scene: bpy.types.Scene) -> int:
     """Memory of baked shape keys [bytes]: Blender keeps two copies of each. Keyframes are few."""
-    cache = sessions.of(scene).cache
+    cache = sessions.of(scene).run.cache
     return 0 if cache is None else 2 * 12 * sum(cache.vertex_counts) * cache.frame_count
 
 
@@ -264,9 +276,9 @@ def inflation_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     ):
         return ""
     session = sessions.of(scene)
-    if obj.session_uid not in session.inflations or session.is_out_of_date(scene):
+    if obj.session_uid not in session.run.inflations or session.is_out_of_date(scene):
         return "Inflates: not yet known"
-    growth, move = session.inflations[obj.session_uid]
+    growth, move = session.run.inflations[obj.session_uid]
     if move < _UNSEEN * units.metres_per_unit(scene) * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
         return "Keeps its drawn shape"
     what = "area" if settings.body_type == "LOOP" else "volume"
@@ -276,28 +288,26 @@ def inflation_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 def measurement_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`, or that they are unknown.
 
-    A lattice has a volume only; a loop has its area. Empty for other bodies.
+    A lattice has a volume only; an outline has its area. Empty for other bodies.
     """
     if obj.softpressure.kind != "SOFT":
         return ""
-    session = sessions.of(scene)
-    rows = session.measured.get(scene.frame_current)
+    run = sessions.of(scene).run
+    rows = run.measured.get(scene.frame_current)
     kind = obj.softpressure.body_type
     what = "Area" if kind == "LOOP" else "Volume"
     has_gas = kind in SKINS
-    if rows is None or obj.session_uid not in session.object_uids:
+    if rows is None or obj.session_uid not in run.object_uids:
         return f"{what}: not yet known"
-    volume_ratio, pressure = rows[
-        session.object_uids.index(obj.session_uid), [measurements.VOLUME, measurements.PRESSURE]
-    ]
+    volume_ratio, pressure = rows[run.object_uids.index(obj.session_uid), [measurements.VOLUME, measurements.PRESSURE]]
     return f"{what} {100 * volume_ratio:.1f} %" + (f", {pressure:.0f} Pa" if has_gas else "")
 
 
 def liquid_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Height of the liquid in a body in this frame: `Liquid up to 12 cm`; empty without, or if unknown."""
-    session = sessions.of(scene)
-    rows = session.measured.get(scene.frame_current)
-    if rows is None or obj.session_uid not in session.object_uids:
+    run = sessions.of(scene).run
+    rows = run.measured.get(scene.frame_current)
+    if rows is None or obj.session_uid not in run.object_uids:
         return ""
-    level = float(rows[session.object_uids.index(obj.session_uid), measurements.LEVEL])
+    level = float(rows[run.object_uids.index(obj.session_uid), measurements.LEVEL])
     return "" if math.isnan(level) else f"Liquid up to {units.length_text(scene, level)}"

@@ -1,4 +1,4 @@
-"""A table of what each body measures in each frame, and what the steps tell of its island, as a CSV file."""
+"""A table of what each body measures in each frame, and the step report of its island, as a CSV file."""
 
 import csv
 from collections.abc import Collection
@@ -15,7 +15,7 @@ from . import diagnosis
 if TYPE_CHECKING:
     from ...core import StepReport
 
-#: What is told of the island that a body is part of, in frames that were simulated since the file was opened.
+#: Columns of the island that a body is part of, in frames that were simulated since the file was opened.
 _ISLAND = (
     "island", "contacts", "pairs", "least gap [m]", "least step share", "least step share of", "reasons",
 )  # fmt: skip
@@ -50,20 +50,20 @@ class Trace:
 
     def add(self, scene: bpy.types.Scene, uids: Collection[int] | None = None) -> None:
         """All frames of a scene that are recorded; of the bodies with these `session_uid`, of all without."""
-        session = sessions.of(scene)
+        run = sessions.of(scene).run
         names, by_uid = diagnosis.object_names(scene), {obj.session_uid: obj.name for obj in scene.objects}
-        for frame, rows in sorted(session.measured.items()):
-            island = {body: report for report in session.reports.get(frame, ()) for body in report.bodies}
-            for body, (uid, row) in enumerate(zip(session.object_uids, rows, strict=True)):
+        for frame, rows in sorted(run.measured.items()):
+            island = {body: report for report in run.reports.get(frame, ()) for body in report.bodies}
+            for body, (uid, row) in enumerate(zip(run.object_uids, rows, strict=True)):
                 if uids is None or uid in uids:
-                    told = [f"{value:.6g}" if np.isfinite(value) else "" for value in row.tolist()]
-                    told += _told(island[body], names) if body in island else [""] * len(_ISLAND)
-                    self._writer.writerow((scene.name, frame, by_uid.get(uid, diagnosis.GONE), *told))
+                    cells = [f"{value:.6g}" if np.isfinite(value) else "" for value in row.tolist()]
+                    cells += _cells(island[body], names) if body in island else [""] * len(_ISLAND)
+                    self._writer.writerow((scene.name, frame, by_uid.get(uid, diagnosis.GONE), *cells))
         self._file.flush()
 
 
-def _told(report: "StepReport", names: list[str]) -> list[str]:
-    """What the steps tell of an island."""
+def _cells(report: "StepReport", names: list[str]) -> list[str]:
+    """The cells of an island's report."""
     pairs = report.pairs
     return [
         _names(report.bodies, names),

@@ -18,7 +18,7 @@ _CUSHION = 0.1
 
 
 def is_flat_body(body_type: str, positions: FloatArray) -> bool:
-    """Whether a soft body of this type and shape [m] stays in a plane: loops, and trusses of flat meshes."""
+    """Whether a soft body of this type and shape [m] stays in a plane: outlines, and lattices of flat meshes."""
     return body_type == "LOOP" or (body_type == "TRUSS" and is_flat(positions))
 
 

@@ -20,7 +20,7 @@ class Goals:
     damping: float  # [1/s]
 
     def add_to(self, builder: ModelBuilder, number: int) -> None:
-        """Add them to a membrane of the builder."""
+        """Add them to a soft body of the builder."""
         builder.add_goals(number, self.vertices, self.weights, stiffness=self.stiffness, damping=self.damping)
 
     @property

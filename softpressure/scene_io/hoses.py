@@ -28,7 +28,7 @@ class Hose:
     valve: float
 
     def add_to(self, builder: "ModelBuilder", one: int, other: int) -> None:
-        """Add it to a builder, between two membranes."""
+        """Add it to a builder, between two soft bodies."""
         builder.add_hose(one, other, conductance=self.conductance, valve=self.valve)
 
 

@@ -62,7 +62,7 @@ def _in_space_of(world: FloatArray, mesh: bpy.types.Mesh, matrix: FloatArray) ->
 def _parts(
     obj: bpy.types.Object, evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph, world: FloatArray
 ) -> Iterator[tuple[bpy.types.Mesh, FloatArray]]:
-    """The meshes, each with its world matrix; each is valid until the next one is asked for."""
+    """The meshes, each with its world matrix; each is valid until the next one."""
     if isinstance(evaluated.data, bpy.types.Mesh):
         yield evaluated.data, world
     if not may_have_any(obj):

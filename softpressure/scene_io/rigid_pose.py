@@ -25,7 +25,7 @@ Constraint = Any  # bpy.types.LimitRotationConstraint and its like
 
 
 def is_ours(constraint: bpy.types.Constraint) -> bool:
-    """Whether a constraint was made here."""
+    """Whether the extension made a constraint."""
     return constraint.name.startswith(PREFIX)
 
 

@@ -14,7 +14,7 @@ _FLAT_SHARE = 1e-6
 
 
 def read(name: str, mesh: Mesh, matrix: FloatArray, shape: str) -> tuple[FloatArray, IntArray]:
-    """World positions [m] and outward triangles of a mesh as a solid of this shape, `HULL` or `MESH`.
+    """World positions [m] and outward triangles of a mesh as a rigid body of this shape, `HULL` or `MESH`.
 
     Raises `MeshError` if it encloses no volume.
     """
@@ -25,11 +25,11 @@ def read(name: str, mesh: Mesh, matrix: FloatArray, shape: str) -> tuple[FloatAr
         try:
             check_closed_surface(name, positions, triangles)
         except MeshError as error:
-            if "open edges" not in str(error):
+            if error.flaw != "OPEN":
                 raise
             found = str(error).partition(";")[0]
             raise MeshError(
-                f"{found}; a solid mesh must be closed. Fill the holes, or choose the shape Convex Hull."
+                f"{found}; the mesh of a rigid body must be closed. Fill the holes, or choose the shape Convex Hull."
             ) from None
         return positions, triangles
     if not np.isfinite(local).all():

@@ -218,7 +218,7 @@ def _bound_to_cage(
 
 @lru_cache(_KEPT)
 def _drawn_triangles(drawn: Drawn) -> DrawnTriangles:
-    """What a torn even mesh tears of the drawn one: asked for in each frame."""
+    """What a torn even mesh tears of the drawn one; called in each frame."""
     return DrawnTriangles(drawn.even, drawn.follower, drawn.positions, drawn.triangles)
 
 

@@ -11,9 +11,9 @@ _LEAST = 20
 
 
 def may_be_even(obj: bpy.types.Object, body_type: str = "") -> bool:
-    """Whether an even mesh or a cage of a soft body is asked for, or may be; then the drawn one need not be closed.
+    """Whether a soft body is set to simulate an even mesh or a cage, or may be; then the drawn one need not be closed.
 
-    `body_type`: empty for its present one. A lattice of a flat mesh never has one; its shape tells.
+    `body_type`: empty for its present one. A lattice of a flat mesh never has one.
     """
     settings = obj.softpressure
     return settings.simulation_mesh != "DRAWN" and (body_type or settings.body_type) in FOLLOWING

@@ -1,19 +1,16 @@
-"""Capture: from evaluated objects to the core's model. World space throughout, in metres.
+"""Capture: from evaluated objects to a snapshot of plain data. World space throughout, in metres.
 
 Only world matrices are in Blender units: they place the positions that the cache keeps, which are in Blender units.
 """
 
 import contextlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import SimpleNamespace
 from typing import Any
 
 import bpy
 
-from ...core import MethodOptions, Model, ModelBuilder, SoftPressureError, World, parameters
+from ...core import SoftPressureError, parameters
 from ...core.bodies.freeze import NEVER_TEARS
-from ..bodies import object_checks, validation
+from ..bodies import object_checks, validation, wording
 from ..scene_io import (
     actions,
     collision_filter,
@@ -22,25 +19,16 @@ from ..scene_io import (
     instances,
     mesh_io,
     rigid_shape,
-    scene_settings,
     seen_shape,
     simulation_mesh,
     simulation_mesh_choice,
-    time_mapping,
     units,
     vacuum,
 )
 from ..scene_io.hoses import capture as hoses_between
 from ..scene_io.mesh_io import Float32Array, FloatArray, IntArray
 from ..state import sessions
-from ..state.snapshot import ColliderSnapshot, RigidSnapshot, SceneValues, Snapshot, SoftSnapshot
-from . import loading
-
-loading.use_own_folder()  # worlds call kernels
-
-
-class _Refused(Exception):
-    """The core refuses an object."""
+from ..state.snapshot import ColliderSnapshot, RigidSnapshot, Snapshot, SoftSnapshot
 
 
 def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Snapshot:
@@ -59,102 +47,13 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Snapshot:
             else:
                 found.bodies.append(_body(scene, obj, seen, depsgraph, found.metres))
         except SoftPressureError as error:
-            refused[obj.session_uid] = str(error)
+            refused[obj.session_uid] = wording.of(error)
         accepted = collision_filter.accepted(obj)
         if accepted is not None:
             found.accepted[obj.session_uid] = accepted
     found.set_aside(refused)
     found.hoses = hoses_between(scene, depsgraph, (body.object_uid for body in found.bodies))
     return found
-
-
-def scene_values(scene: bpy.types.Scene) -> SimpleNamespace:
-    """The settings of a scene that the functions below read, as plain values for use beside the main thread."""
-    settings = scene.softpressure
-    names = [prop.identifier for prop in settings.bl_rna.properties if prop.identifier not in {"rna_type", "name"}]
-    return SimpleNamespace(
-        gravity=scene.gravity[:],
-        use_gravity=scene.use_gravity,
-        unit_settings=SimpleNamespace(system=scene.unit_settings.system, scale_length=scene.unit_settings.scale_length),
-        render=SimpleNamespace(**{name: getattr(scene.render, name) for name in time_mapping.RENDER}),
-        softpressure=SimpleNamespace(**{name: getattr(settings, name) for name in names}),
-    )
-
-
-def build_model(scene: SceneValues, start: Snapshot) -> Model:
-    """The core's model of a captured scene; objects that the core refuses are removed.
-
-    Raises `Refusals` if none is left, and `ParameterError` for settings of the scene.
-    """
-    while True:
-        try:
-            return _build(scene, start)
-        except _Refused as refusal:
-            uid, sentence = refusal.args
-            start.set_aside({uid: sentence})
-
-
-def _build(scene: SceneValues, start: Snapshot) -> Model:
-    """The same; raises `_Refused` for the first object that the core refuses."""
-    given = units.settings_in_metres(scene_settings.of_scene(scene.softpressure, "MODEL"), units.metres_per_unit(scene))
-    builder = ModelBuilder(gravity=units.gravity(scene), **given)
-    for number, body in enumerate(start.bodies):
-        with _naming(body):
-            if body.kind == "MEMBRANE":
-                builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
-            elif body.outline is not None:
-                add = builder.add_loop if body.kind == "LOOP" else builder.add_flat_truss
-                add(body.name, body.positions, body.outline, pinned=body.pinned, **body.settings)
-            else:
-                builder.add_solid(
-                    body.name, body.positions, body.triangles, kind=body.kind, pinned=body.pinned, **body.settings
-                )
-            if body.pulled is not None:
-                body.pulled.add_to(builder, number)
-            if body.weak is not None:
-                builder.weaken(number, *body.weak)
-            if body.pressed is not None:
-                builder.weigh_pressure(number, *body.pressed)
-            if body.tied is not None:
-                builder.tie(number, body.tied)
-    for rigid_body in start.rigid:
-        with _naming(rigid_body):
-            builder.add_rigid(rigid_body.name, rigid_body.positions, rigid_body.triangles, **rigid_body.settings)
-    for collider in start.colliders:
-        with _naming(collider):
-            builder.add_collider(collider.name, collider.positions, collider.triangles, **collider.settings)
-    uids = start.uids()
-    for number, body in enumerate(start.bodies):
-        if body.attached_uid:
-            other = uids.index(body.attached_uid)
-            with _naming(body):
-                if other < len(start.bodies):
-                    builder.attach_to_membrane(number, body.attached, other)
-                else:
-                    builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
-    for one, other, hose in start.links():
-        hose.add_to(builder, one, other)
-    return builder.build(ignores=start.ignored())
-
-
-@contextmanager
-def _naming(part: SoftSnapshot | RigidSnapshot | ColliderSnapshot) -> Iterator[None]:
-    """Name the object in an error of the core."""
-    try:
-        yield
-    except SoftPressureError as error:
-        raise _Refused(part.object_uid, str(error)) from error
-
-
-def build_world(scene: SceneValues, model: Model) -> World:
-    """The core's world for a run of a scene; raises `ParameterError`."""
-    settings = scene.softpressure
-    return World(
-        model,
-        frame_rate=time_mapping.frame_rate(scene),
-        options=MethodOptions(**scene_settings.of_scene(settings, "OPTIONS")),
-        **scene_settings.of_scene(settings, "WORLD"),
-    )
 
 
 def world_matrices(

@@ -3,19 +3,19 @@
 from ...core import FrameInput, Model
 from ...core.state import gas_of_amount
 from ..state import body_quantities
-from ..state.sessions import Session
+from ..state.sessions import Run
 from ..state.snapshot import Snapshot
 
 
-def note_start(session: Session, start: Snapshot) -> None:
+def note_start(run: Run, start: Snapshot) -> None:
     """Growth of each body until it is at rest, bodies that cannot hold their start pressure, and quantities of all."""
-    assert session.world is not None
-    model = session.world.model
-    session.quantities = quantities(model, start)
+    assert run.world is not None
+    model = run.world.model
+    run.quantities = quantities(model, start)
     for body, filling in zip(start.bodies, model.fillings, strict=True):
         if filling is not None:
-            session.inflations[body.object_uid] = filling.growth, filling.move
-    session.overstretched |= complaints_at_start(model)
+            run.inflations[body.object_uid] = filling.growth, filling.move
+    run.overstretched |= complaints_at_start(model)
 
 
 def quantities(model: Model, start: Snapshot) -> dict[int, body_quantities.Quantities]:
@@ -32,21 +32,21 @@ def complaints_at_start(model: Model) -> dict[int, str]:
     return found
 
 
-def note_pressures(session: Session, given: FrameInput) -> None:
+def note_pressures(run: Run, given: FrameInput) -> None:
     """Bodies that cannot hold the pressure of a frame; those that tear need not."""
-    assert session.world is not None
-    tears = [bool(own.get("tear_strain")) for own in session.world.model.settings]
+    assert run.world is not None
+    tears = [bool(own.get("tear_strain")) for own in run.world.model.settings]
     for number, pressure in given.gauge_pressure.items():
         if not tears[number]:
-            _note(session, number, pressure)
+            _note(run, number, pressure)
     for number, gas in given.gas.items():
-        filling = session.world.model.fillings[number]
+        filling = run.world.model.fillings[number]
         if filling is not None and not tears[number]:
-            _note(session, number, filling.pressure_of(gas_of_amount(session.world.model, number, gas)))
+            _note(run, number, filling.pressure_of(gas_of_amount(run.world.model, number, gas)))
 
 
-def _note(session: Session, number: int, pressure: float) -> None:
-    assert session.world is not None
-    filling = session.world.model.fillings[number]
+def _note(run: Run, number: int, pressure: float) -> None:
+    assert run.world is not None
+    filling = run.world.model.fillings[number]
     if filling is not None and (sentence := filling.complaint(pressure)):
-        session.overstretched[number] = sentence
+        run.overstretched[number] = sentence

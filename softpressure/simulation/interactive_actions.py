@@ -1,4 +1,4 @@
-"""What a script or a key does to live play: grab, move and release a body, poke it, set a value.
+"""What a script or a key does in interactive play: grab, move and release a body, poke it, set a value.
 
 A text has one act after another, each with the frame before which it is done:
 
@@ -9,7 +9,6 @@ the place. `set` takes a setting of a body, or of the scene as `scene.speed`. Na
 """
 
 import shlex
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -20,7 +19,7 @@ from ...core.errors import ParameterError
 from ..state import sessions
 
 if TYPE_CHECKING:
-    from .interactive import Live
+    from .interactive import InteractivePlay
 
 #: Words of each act after its name: NAME, and numbers.
 _WORDS = {"grab": 4, "move": 3, "release": 0, "poke": 4, "set": 2}
@@ -52,63 +51,62 @@ def parse(text: str) -> list[Act]:
             acts.append(Act(int(frame), what, name, values, words[0] if is_word else ""))
         except (ValueError, KeyError) as error:
             raise ParameterError(
-                f"live play: {part!r} is no act. Write a frame, then grab NAME X Y Z, move X Y Z, release, "
+                f"Interactive: {part!r} is no act. Write a frame, then grab NAME X Y Z, move X Y Z, release, "
                 "poke NAME X Y Z or set NAME.SETTING VALUE."
             ) from error
     return sorted(acts, key=lambda act: act.frame)
 
 
-def perform(playing: "Live", act: Act) -> None:
+def perform(playing: "InteractivePlay", act: Act) -> None:
     """Do an act; raises `ParameterError` with a sentence where there is no such body or setting."""
-    if act.what == "release":
-        playing.release()
-    elif act.what == "move":
-        playing.drag(act.values)
-    elif act.what == "set":
+    hand = playing.hand
+    assert hand is not None
+    if act.what == "set":
         _set(playing.scene, act)
-    elif act.what == "grab":
-        playing.grab_body(act.name, act.values)
+    elif act.what == "release":
+        hand.release()
+    elif act.what == "move":
+        hand.drag(act.values)
     else:
-        playing.poke_body(act.name, act.values)
+        (hand.grab_body if act.what == "grab" else hand.poke_body)(act.name, act.values)
 
 
 def _set(scene: bpy.types.Scene, act: Act) -> None:
     owner, _, setting = act.name.rpartition(".")
     target: Any = scene if owner == "scene" else scene.objects.get(owner)
     if target is None or setting not in {each.name for each in parameters.PARAMETERS}:
-        raise ParameterError(f"live play: there is no setting {act.name}. Write NAME.SETTING, as Ball.gauge_pressure.")
+        raise ParameterError(
+            f"Interactive: there is no setting {act.name}. Write NAME.SETTING, as Ball.gauge_pressure."
+        )
     default = parameters.named(setting).default
     value: Any = act.word if act.word else type(default)(act.values[0])
     try:
         setattr(target.softpressure, setting, value)
     except TypeError as error:
-        raise ParameterError(f"live play: {act.name} {act.word or value}: {error}.") from error
+        raise ParameterError(f"Interactive: {act.name} {act.word or value}: {error}.") from error
 
 
-def pump(objects: Iterable[bpy.types.Object], factor: float) -> str:
-    """Multiply the pressure or the amount of gas of skins among objects; says what they have now, empty for none."""
-    told = []
-    for obj in objects:
+def pump(playing: "InteractivePlay", active: bpy.types.Object | None, factor: float) -> str:
+    """Multiply the pressure or the amount of gas of the skin that is grabbed, else of the active one, else of all.
+
+    Returns what they have now; empty if there are none.
+    """
+    bodies, texts = sessions.objects(playing.scene, "SOFT"), []
+    grabbed = "" if playing.hand is None else playing.hand.body_name
+    for name in (grabbed, active.name if active is not None else ""):
+        bodies = [obj for obj in bodies if obj.name == name] or bodies
+    for obj in bodies:
         settings = obj.softpressure
-        if settings.kind != "SOFT" or settings.body_type not in parameters.SKINS:
+        if settings.body_type not in parameters.SKINS:
             continue
         if settings.gas_by == "AMOUNT":
             settings.gas_amount *= factor
-            told.append(f"{obj.name}: {settings.gas_amount:,.4g} mol")
+            texts.append(f"{obj.name}: {settings.gas_amount:,.4g} mol")
             continue
         pressure = factor * settings.gauge_pressure
         settings.gauge_pressure = max(pressure, settings.gauge_pressure + LEAST_PRESSURE) if factor > 1.0 else pressure
-        told.append(f"{obj.name}: {settings.gauge_pressure:,.4g} Pa")
-    return ", ".join(told)
-
-
-def pumped(playing: "Live", active: bpy.types.Object | None) -> list[bpy.types.Object]:
-    """The bodies that a key pumps: the one that is held, else the active one, else all."""
-    bodies = sessions.objects(playing.scene, "SOFT")
-    for name in (playing.held_name(), active.name if active is not None else ""):
-        if chosen := [obj for obj in bodies if obj.name == name]:
-            return chosen
-    return list(bodies)
+        texts.append(f"{obj.name}: {settings.gauge_pressure:,.4g} Pa")
+    return ", ".join(texts)
 
 
 def _is_number(word: str) -> bool:

@@ -43,13 +43,13 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
             parts.add("COUPLED")
         if modifier_stack.may_be_held(obj) or "softpressure.is_attached" in actions.animated_paths(obj):
             parts.add("CROSSED")  # released bodies may cross others
-    if sessions.of(scene).starts_crossed:
+    if sessions.of(scene).run.starts_crossed:
         parts.add("CROSSED")
-    solids = sessions.objects(scene, "RIGID")
-    for obj in solids:
+    rigid = sessions.objects(scene, "RIGID")
+    for obj in rigid:
         is_simple = obj.softpressure.rigid_shape == "HULL" and len(obj.data.vertices) <= _FEW_POINTS
         parts.add("RIGID" if is_simple and not obj.modifiers and not parts else "COUPLED")
-    if "COUPLED" in parts and any(modifier_stack.may_be_held(obj) for obj in solids):
+    if "COUPLED" in parts and any(modifier_stack.may_be_held(obj) for obj in rigid):
         parts.add("CROSSED")  # likewise; rigid bodies alone come apart by their impulses
     return parts
 
@@ -66,8 +66,8 @@ def is_prepared(scene: bpy.types.Scene) -> bool:
         return True
     kernels.start(needed)
     _waiting.add(scene.session_uid)
-    if not bpy.app.timers.is_registered(_tell):
-        bpy.app.timers.register(_tell, persistent=True)
+    if not bpy.app.timers.is_registered(_show_progress):
+        bpy.app.timers.register(_show_progress, persistent=True)
     return False
 
 
@@ -106,7 +106,7 @@ def _needed(scene: bpy.types.Scene) -> tuple[kernels.Job, ...]:
     )
 
 
-def _tell() -> float | None:
+def _show_progress() -> float | None:
     """Timer: show the progress in every window's status bar, then restart the waiting timelines."""
     found = progress()
     if found:
@@ -132,4 +132,4 @@ def _play_from_start(scene: bpy.types.Scene) -> None:
 
 
 loading.use_own_folder()
-status_bar.follow(_tell, progress)
+status_bar.follow(_show_progress, progress)

@@ -16,6 +16,7 @@ import bpy
 from ...core import compiler
 from ...core.compiler import CompilerError
 from ...core.errors import SoftPressureError as SoftPressureError
+from ..bodies import wording
 
 
 def expect_wheels() -> None:
@@ -36,7 +37,7 @@ def missing_compiler() -> str:
     try:
         compiler.require()
     except CompilerError as error:
-        return str(error)
+        return wording.of(error)
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Even meshes are made beside the main thread where a window waits for them: with progress, and stopped at once."""
+"""Even meshes are made in a worker thread where a window waits for them: with progress, and stopped at once."""
 
 import bpy
 
@@ -30,7 +30,7 @@ class _Making:
 
 
 def make(scene: bpy.types.Scene, missing: list[Wanted]) -> Work:
-    """Make these meshes and keep them with their objects; what cannot be made is told by the start of a run."""
+    """Make these meshes and keep them with their objects; the start of a run reports what cannot be made."""
     for number, wanted in enumerate(missing):
         label = f"Simulation mesh of {wanted.name}"
         yield number, len(missing), label

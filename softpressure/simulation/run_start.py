@@ -1,7 +1,7 @@
 """Start of a run: capture of the first frame, model and world.
 
 Capturing reads Blender's data and is quick. The rest is the core's and takes a minute and a half per million vertices,
-so `simulate` has it done beside the main thread; a playing timeline has it done at once, unless it takes too long.
+so `simulate` has it done in a worker thread; a playing timeline has it done at once, unless it takes too long.
 """
 
 import time
@@ -16,8 +16,8 @@ from ...core.cache import FrameCache
 from ..scene_io import kept_meshes, simulation_mesh_choice
 from ..scene_io.mesh_io import FloatArray
 from ..state import jobs, measurements, sessions, snapshot, worker_thread
-from ..state.sessions import Session
-from . import capture, gas_notes, xpbd_limits
+from ..state.sessions import Refusals, Session
+from . import build, capture, gas_notes, xpbd_limits
 from .kernels import is_prepared, prepare, starts_crossed, what_to_prepare
 
 #: What a start takes for each vertex of a soft body with contact with itself [s], half of it for the shape at rest:
@@ -27,8 +27,8 @@ _PER_VERTEX = 1.8e-4
 _PER_DRAWN, _MOST_DRAWN = 5e-5, 100_000
 #: A start that takes longer is not for a timeline that plays [s].
 _LONGEST_LIVE = 2.0
-#: From here on a person is told how long it takes [s].
-_WORTH_TELLING = 0.5
+#: From here on the progress names the duration [s].
+_WORTH_NAMING = 0.5
 
 
 @dataclass(slots=True)
@@ -80,9 +80,10 @@ def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, session: Sessio
     except snapshot.Refusals as error:
         _refuse(session, error.refused, inputs)
         return None
-    name, cache = start.fingerprint(), session.cache
-    if cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs) and not session.error:
-        if session.start is None:  # the cache was read from disk; objects may have been renamed since it was made
+    name, cache = start.fingerprint(), session.run.cache
+    is_same = cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs)
+    if cache is not None and is_same and not session.refusals.error:
+        if session.run.start is None:  # the cache was read from disk; objects may have been renamed since it was made
             start.arrange(cache.start_names)
             _keep_start(session, start, inputs)
         return None
@@ -106,14 +107,14 @@ def begin(
     Raises the core's errors about the scene's settings.
     """
     session.clear()
-    start, values = captured.start, capture.scene_values(scene)
+    start, values = captured.start, build.values_of_scene(scene)
 
     def make_model() -> Any:
-        model = capture.build_model(values, start)
+        model = build.model_of(values, start)
         return model, starts_crossed(model)
 
     try:
-        model, session.starts_crossed = yield from run(make_model)
+        model, session.run.starts_crossed = yield from run(make_model)
     except snapshot.Refusals as error:
         _refuse(session, error.refused, captured.inputs)
         return
@@ -121,16 +122,17 @@ def begin(
         return
 
     def make_world() -> Any:
-        world = capture.build_world(values, model)
+        world = build.world_of(values, model)
         return world, measurements.measure(world, world.diagnostics())
 
     world, measured = yield from run(make_world)
-    session.world, session.added_mass = world, world.added_mass
+    made = session.run
+    made.world, made.added_mass = world, world.added_mass
     _keep_start(session, start, captured.inputs)
-    gas_notes.note_start(session, start)
-    session.soft_solids = [*xpbd_limits.solids_that_give_way(scene, session.quantities, start).values()]
-    session.crossing_count = world.crossing_triangle_count
-    session.object_uids = start.uids()
+    gas_notes.note_start(made, start)
+    made.soft_lattices = [*xpbd_limits.soft_lattices(scene, made.quantities, start).values()]
+    made.crossing_count = world.crossing_triangle_count
+    made.object_uids = start.uids()
     cache = FrameCache(
         scene.softpressure.frame_start,
         [body.name for body in (*start.bodies, *start.rigid)],
@@ -147,27 +149,28 @@ def begin(
         for number, body in enumerate(start.bodies)
     ]
     positions += [np.empty((0, 3))] * len(start.rigid)
-    cache.append(cache.first_frame, positions, [captured.matrices[uid] for uid in session.object_uids])
-    session.measured[cache.first_frame] = measured
-    session.cache = cache
+    cache.append(cache.first_frame, positions, [captured.matrices[uid] for uid in made.object_uids])
+    made.measured[cache.first_frame] = measured
+    made.cache = cache
 
 
-def begin_beside(scene: bpy.types.Scene, session: Session, captured: Captured) -> jobs.Work:
-    """`begin` beside the main thread; yields elapsed and estimated time."""
+def begin_in_thread(scene: bpy.types.Scene, session: Session, captured: Captured) -> jobs.Work:
+    """`begin` in a worker thread; yields elapsed and estimated time."""
     since, expected = time.monotonic(), seconds(scene)
     for _ in begin(scene, session, captured, worker_thread.run):
         passed = time.monotonic() - since
-        about = f", about {max(expected, passed):.0f} s" if max(expected, passed) > _WORTH_TELLING else ""
+        about = f", about {max(expected, passed):.0f} s" if max(expected, passed) > _WORTH_NAMING else ""
         yield min(passed, 0.99 * expected), expected, f"Starting{about}"
         yield None
 
 
 def _keep_start(session: Session, start: snapshot.Snapshot, inputs: str) -> None:
     """Store the objects that take part, and why the others do not."""
-    session.start, session.refused, session.started_from = start, start.refused, inputs
+    session.run.start = start
+    session.refusals = Refusals(of_objects=start.refused, started_from=inputs)
 
 
 def _refuse(session: Session, refused: dict[int, str], inputs: str) -> None:
     """Store that no object can take part."""
     session.clear()
-    session.refused, session.started_from = refused, inputs
+    session.refusals = Refusals(of_objects=refused, started_from=inputs)

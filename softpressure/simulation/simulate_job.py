@@ -1,7 +1,7 @@
 """The job of Simulate: fills the cache, while a window goes on.
 
 The main thread evaluates the scene at the coming frames, in short slices, and goes back to the frame that is shown. A
-thread beside it steps the world with the data read (`stepping.py`). If input depends on simulated bodies, as by a
+worker thread steps the world with the data read (`stepping.py`). If input depends on simulated bodies, as by a
 constraint to one, each frame is read after the one before is simulated and shown.
 """
 
@@ -12,13 +12,13 @@ from contextlib import contextmanager
 import bpy
 
 from ...core import SoftPressureError
-from ..bodies import setup, validation
+from ..bodies import setup, validation, wording
 from ..cache import disk, playback
 from ..scene_io import digests, effectors, modifier_stack
 from ..state import sessions, snapshot, worker_thread
 from ..state.jobs import Interrupted, Work
-from ..state.sessions import Session
-from . import capture, making_meshes, run_start, stepping
+from ..state.sessions import Activity, Session
+from . import build, capture, making_meshes, run_start, stepping
 from .kernels import prepare
 
 #: Duration of a slice of evaluation at other frames [s].
@@ -47,23 +47,23 @@ def simulate(scene: bpy.types.Scene, last: int | None = None) -> Work:
     sentence = sessions.waits_for(scene)
     if sentence:
         raise SoftPressureError(sentence)
-    session.error = ""
-    session.is_filling = True
+    session.refusals.error = ""
+    session.activity = Activity.FILLING
     try:
         yield from _start(scene, session)
-        if session.cache is None and not session.error:  # bodies cross, which takes more kernels
+        if session.run.cache is None and not session.refusals.error:  # bodies cross, which takes more kernels
             yield from prepare(scene)
             yield from _start(scene, session)
-        if session.error:
-            raise SoftPressureError(session.error)
-        if session.cache is None:
+        if session.refusals.error:
+            raise SoftPressureError(session.refusals.error)
+        if session.run.cache is None:
             found = "\n".join(validation.problems(scene).values())
             raise SoftPressureError(
                 found or f"{scene.name}: no body to simulate. Select a closed mesh and add it as a soft body."
             )
         yield from _go_on(scene, session, settings.frame_end if last is None else last)
     finally:
-        session.is_filling = False
+        session.activity = Activity.IDLE
 
 
 def _start(scene: bpy.types.Scene, session: Session) -> Work:
@@ -76,36 +76,37 @@ def _start(scene: bpy.types.Scene, session: Session) -> Work:
         with elsewhere(scene, session):
             captured = run_start.read(scene, evaluated_at(scene, first), session)
         if captured is not None:
-            yield from run_start.begin_beside(scene, session, captured)
+            yield from run_start.begin_in_thread(scene, session, captured)
     except SoftPressureError as error:
-        session.fail(str(error), session.inputs(scene))
+        session.fail(wording.of(error), session.inputs(scene))
     playback.show(scene)
 
 
 def _go_on(scene: bpy.types.Scene, session: Session, last: int) -> Work:
     """Simulate the frames after the last one of the cache; then save the cache."""
-    assert session.cache is not None
-    values = capture.scene_values(scene)
-    if session.cache.last_frame < last:
-        if session.world is None:
+    assert session.run.cache is not None
+    values = build.values_of_scene(scene)
+    if session.run.cache.last_frame < last:
+        if session.run.world is None:
             yield 0.0, 1.0, "Continuing"
-            yield from worker_thread.run(lambda: stepping.resume(session, values))
+            yield from worker_thread.run(lambda: stepping.resume(session.run, values))
         yield from _step_to(scene, session, last, values)
     yield from worker_thread.run(disk.writing(scene))
 
 
 def _step_to(scene: bpy.types.Scene, session: Session, last: int, values: snapshot.SceneValues) -> Work:
     """Simulate the missing frames up to the last one with the present world."""
-    start, cache, first = session.start, session.cache, scene.softpressure.frame_start
+    run, first = session.run, scene.softpressure.frame_start
+    start, cache = run.start, run.cache
     assert start is not None and cache is not None
     start.forget_places()
-    session.stepper = stepper = stepping.Stepper(session, values, disk.path_of(scene))
+    run.stepper = stepper = stepping.Stepper(run, values, disk.path_of(scene))
     in_turns = follows_what_is_simulated(scene, start)
     begun_at, since = cache.last_frame, time.monotonic()
-    to_read, told = begun_at + 1, begun_at
+    to_read, shown = begun_at + 1, begun_at
     try:
         for _ in worker_thread.run(stepper.run):
-            if session.cache is not cache or session.inputs(scene) != cache.input_fingerprint:
+            if session.run is not run or session.inputs(scene) != cache.input_fingerprint:
                 raise Interrupted(
                     f"{scene.name}: stopped at frame {cache.last_frame}, as a body or a setting was changed meanwhile."
                 )
@@ -113,18 +114,18 @@ def _step_to(scene: bpy.types.Scene, session: Session, last: int, values: snapsh
                 to_read = _read(scene, session, stepper, range(to_read, last + 1), in_turns)
                 if to_read > last:
                     stepper.finish()
-            if cache.last_frame != told:
-                told = cache.last_frame
-                left = (time.monotonic() - since) / (told - begun_at) * (last - told)
-                yield _shown(scene, told), last - first + 1, f"Frame {told} of {last}, {_in_words(left)} left"
+            if cache.last_frame != shown:
+                shown = cache.last_frame
+                left = (time.monotonic() - since) / (shown - begun_at) * (last - shown)
+                yield _shown(scene, shown), last - first + 1, f"Frame {shown} of {last}, {_in_words(left)} left"
             yield None
         yield _shown(scene, last), last - first + 1, f"Frame {last} of {last}"
     except SoftPressureError as error:
-        session.fail(str(error), session.inputs(scene))
+        session.fail(wording.of(error), session.inputs(scene))
         raise
     finally:
         stepper.stop()
-        session.stepper = None
+        run.stepper = None
 
 
 def _shown(scene: bpy.types.Scene, frame: int) -> int:
@@ -136,7 +137,7 @@ def _shown(scene: bpy.types.Scene, frame: int) -> int:
 
 def _read(scene: bpy.types.Scene, session: Session, stepper: stepping.Stepper, frames: range, in_turns: bool) -> int:
     """Read the input of these frames, within a slice and the room for readings; returns the next frame to read."""
-    start, until = session.start, time.monotonic() + _SLICE
+    start, until = session.run.start, time.monotonic() + _SLICE
     assert start is not None
     frame = frames.start
     if not (stepper.is_idle() if in_turns else stepper.has_room()):
@@ -149,9 +150,9 @@ def _read(scene: bpy.types.Scene, session: Session, stepper: stepping.Stepper, f
                 if not stepper.is_idle():
                     time.sleep(0.0)  # a quick frame is done within the slice
                     continue
-                session.is_reading = False
+                session.activity = Activity.FILLING
                 scene.frame_set(frame - 1)
-                session.is_reading = True
+                session.activity = Activity.READING
             stepper.give(stepping.read(scene, evaluated_at(scene, frame), start, frame))
             frame += 1
     return frame
@@ -160,12 +161,12 @@ def _read(scene: bpy.types.Scene, session: Session, stepper: stepping.Stepper, f
 @contextmanager
 def elsewhere(scene: bpy.types.Scene, session: Session) -> Iterator[None]:
     """Evaluate the scene at other frames, without showing them, and return to the shown one."""
-    frame, subframe = scene.frame_current, scene.frame_subframe
-    session.is_reading = True
+    frame, subframe, before = scene.frame_current, scene.frame_subframe, session.activity
+    session.activity = Activity.READING
     try:
         yield
     finally:
-        session.is_reading = False
+        session.activity = before
         scene.frame_set(frame, subframe=subframe)
 
 
@@ -173,8 +174,7 @@ def evaluated_at(scene: bpy.types.Scene, frame: int) -> bpy.types.Depsgraph:
     """A scene evaluated at a frame, with input shown, in the view layer that has all bodies."""
     playback.show_input(scene, frame == scene.softpressure.frame_start)
     scene.frame_set(frame)
-    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
-    return next((graph for graph in graphs if validation.sees_bodies(scene, graph)), graphs[-1])
+    return validation.graph_of_bodies(scene)
 
 
 def follows_what_is_simulated(scene: bpy.types.Scene, start: snapshot.Snapshot) -> bool:
@@ -184,7 +184,9 @@ def follows_what_is_simulated(scene: bpy.types.Scene, start: snapshot.Snapshot) 
     """
     moving, by_uid = set(start.uids()), {obj.session_uid: obj for obj in scene.objects}
     led = [part.object_uid for part in (*start.bodies, *start.colliders)]
-    led += [solid.object_uid for solid in start.rigid if modifier_stack.may_be_held(by_uid[solid.object_uid])]
+    led += [
+        rigid_body.object_uid for rigid_body in start.rigid if modifier_stack.may_be_held(by_uid[rigid_body.object_uid])
+    ]
     led += [obj.session_uid for obj in effectors.acting(scene.objects)]
     return any(moving & (digests.reached(by_uid[uid]) - {uid}) for uid in led)
 

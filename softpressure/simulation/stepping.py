@@ -20,8 +20,8 @@ from ...core.cache import FrameCache
 from ..cache import disk, journal
 from ..scene_io.mesh_io import Float32Array, FloatArray
 from ..state import measurements, snapshot
-from ..state.sessions import Session
-from . import capture, frame_inputs, gas_notes, xpbd_limits
+from ..state.sessions import Run
+from . import build, capture, frame_inputs, gas_notes, xpbd_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,46 +50,39 @@ def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, start: snapshot
     return Reading(frame, given, capture.world_matrices(start, objects, depsgraph), placed)
 
 
-def resume(session: Session, values: snapshot.SceneValues) -> None:
+def resume(run: Run, values: snapshot.SceneValues) -> None:
     """Make the world of a cache that was read from disk, at its last frame; raises `CacheError` if it cannot be."""
-    assert session.start is not None and session.cache is not None
-    state = disk.state_in(session.cache)
-    session.world = capture.build_world(values, capture.build_model(values, session.start))
-    session.world.load(state)
-    session.start.forget_places()
-    session.added_mass = session.world.added_mass
-    gas_notes.note_start(session, session.start)
+    assert run.start is not None and run.cache is not None
+    state = disk.state_in(run.cache)
+    run.world = build.world_of(values, build.model_of(values, run.start))
+    run.world.load(state)
+    run.start.forget_places()
+    run.added_mass = run.world.added_mass
+    gas_notes.note_start(run, run.start)
 
 
-def step(session: Session, values: snapshot.SceneValues, reading: Reading) -> None:
-    """Simulate the frame that follows the last one of the cache, and add it.
-
-    Raises what the core says against it. A frame whose run was dropped meanwhile goes nowhere.
-    """
-    world, cache, start = session.world, session.cache, session.start
+def step(run: Run, values: snapshot.SceneValues, reading: Reading) -> None:
+    """Simulate the frame that follows the last one of the cache, and add it; raises what the core says against it."""
+    world, cache, start = run.world, run.cache, run.start
     assert world is not None and cache is not None and start is not None
     since = time.monotonic()
     world.advance_frame(reading.given)
     taken = time.monotonic() - since
     diagnostics = world.diagnostics()
     measured = measurements.measure(world, diagnostics)
-    asleep = measurements.keep_asleep(measured, session.measured.get(cache.last_frame))
+    asleep = measurements.keep_asleep(measured, run.measured.get(cache.last_frame))
     positions, matrices = frame_of(world, start, reading)
     forces = forces_of(world, start, asleep, cache) if cache.holds_forces else None
-    with session.lock:
-        if session.cache is not cache:
-            return
-        gas_notes.note_pressures(session, reading.given)
-        session.seconds.append(taken)
-        session.measured[reading.frame] = measured
-        session.reports[reading.frame] = diagnostics.reports
-        session.slack_skins = xpbd_limits.skins_that_are_slack(
-            values, session, world.model, diagnostics.bodies, reading.frame
-        )
-        cache.append(reading.frame, positions, matrices, forces)
-        for number, body in enumerate(start.bodies):
-            if body.outline is None and world.model.plasticity.tear_strain[number] > 0.0:
-                cache.note_torn(number, body.torn(world.torn_triangles(number, body.triangles)), reading.frame)
+    gas_notes.note_pressures(run, reading.given)
+    run.seconds.append(taken)
+    run.written = None
+    run.measured[reading.frame] = measured
+    run.reports[reading.frame] = diagnostics.reports
+    run.slack_skins = xpbd_limits.skins_that_are_slack(values, run, world.model, diagnostics.bodies, reading.frame)
+    cache.append(reading.frame, positions, matrices, forces)
+    for number, body in enumerate(start.bodies):
+        if body.outline is None and world.model.plasticity.tear_strain[number] > 0.0:
+            cache.note_torn(number, body.torn(world.torn_triangles(number, body.triangles)), reading.frame)
 
 
 def frame_of(world: World, start: snapshot.Snapshot, reading: Reading) -> tuple[list[FloatArray], list[FloatArray]]:
@@ -135,9 +128,9 @@ class Stepper:
     #: How much may be read ahead [bytes], and at least this many frames.
     _most_bytes, _least_frames = 256e6, 2
 
-    def __init__(self, session: Session, values: snapshot.SceneValues, path: Path | None = None) -> None:
+    def __init__(self, run: Run, values: snapshot.SceneValues, path: Path | None = None) -> None:
         self._path = path
-        self._session, self._values, self._cache = session, values, session.cache
+        self._run, self._values = run, values
         self._waiting: queue.SimpleQueue[Reading | None] = queue.SimpleQueue()
         self._between: deque[Callable[[], None]] = deque()
         self._lock = threading.Lock()  # of what is done between two frames
@@ -201,26 +194,25 @@ class Stepper:
 
     def run(self) -> None:
         """All of it, for another thread; raises what the core says."""
-        cache = self._cache
+        cache = self._run.cache
         assert cache is not None
         try:
             with journal.Journal(self._path, cache) as record:
-                self._run(cache, record)
+                while (reading := self._waiting.get()) is not None:
+                    self._do_what_waits()
+                    if not self._is_stopped:
+                        self._step(reading, cache, record)
         finally:
             with self._lock:
                 self._do_what_waits()
                 self._is_over = True
 
-    def _run(self, cache: FrameCache, record: journal.Journal) -> None:
-        """Step what is given until there is no more."""
-        while (reading := self._waiting.get()) is not None:
-            self._do_what_waits()
-            if not self._is_stopped and self._session.cache is cache:
-                step(self._session, self._values, reading)
-                if self._path is not None and self._session.world is not None:
-                    record.add(cache, disk.state_of(self._session.world, self._session.measured))
-                self._done_bytes += reading.size
-                self._done_count += 1
+    def _step(self, reading: Reading, cache: FrameCache, record: journal.Journal) -> None:
+        step(self._run, self._values, reading)
+        if self._path is not None and self._run.world is not None:
+            record.add(cache, disk.state_of(self._run.world, self._run.measured))
+        self._done_bytes += reading.size
+        self._done_count += 1
 
     def _do_what_waits(self) -> None:
         while self._between:

@@ -8,10 +8,10 @@ between the two calls.
 import bpy
 
 from ...core import SoftPressureError
-from ..bodies import setup, validation
-from ..cache import disk, packing, playback
+from ..bodies import setup, validation, wording
+from ..cache import disk, packing, playback, takes
 from ..state import jobs, sessions, worker_thread
-from ..state.sessions import Session
+from ..state.sessions import Activity, Session
 from . import run_start, stepping
 
 #: A frame that takes longer is not for a timeline that plays [s].
@@ -21,19 +21,19 @@ _SLOWEST = 0.5
 def before_frame(scene: bpy.types.Scene) -> None:
     """Show a cached frame, or the input of the next one."""
     session = sessions.of(scene)
-    if session.is_reading:
+    if session.activity is Activity.READING:
         return
     if _leaves_unseen_start(scene, session):
         frame = scene.frame_current
         scene.frame_set(scene.softpressure.frame_start)
-        session.seen_frame = frame
+        session.display.seen_frame = frame
         scene.frame_set(frame)
-    session.seen_frame = scene.frame_current
-    session.live_frame = _frame_to_simulate(scene, session)
-    if session.live_frame is None:
+    session.display.seen_frame = scene.frame_current
+    session.run.due_frame = _frame_to_simulate(scene, session)
+    if session.run.due_frame is None:
         playback.show(scene)
         return
-    is_start = session.live_frame == scene.softpressure.frame_start
+    is_start = session.run.due_frame == scene.softpressure.frame_start
     if is_start:
         setup.part_meshes(scene)
     playback.show_input(scene, is_start)
@@ -42,21 +42,22 @@ def before_frame(scene: bpy.types.Scene) -> None:
 def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Simulate the frame that `before_frame` chose; correct what is shown by the present matrices."""
     session = sessions.of(scene)
-    if session.is_reading:
+    if session.activity is Activity.READING:
         return
-    frame, session.live_frame = session.live_frame, None
+    frame, session.run.due_frame = session.run.due_frame, None
     if frame is not None and _sees_bodies(scene, depsgraph, session):
         try:
             if frame == scene.softpressure.frame_start:
                 captured = run_start.read(scene, depsgraph, session)
-                for _ in () if captured is None else run_start.begin(scene, session, captured):
-                    pass
+                if captured is not None and not takes.protects(scene):
+                    for _ in run_start.begin(scene, session, captured):
+                        pass
             else:
                 _advance(scene, depsgraph, session, frame)
         except SoftPressureError as error:
             sessions.mark_all()
-            if not validation.static_problems(scene):  # else it is asked why this is so, until it is no more
-                session.fail(str(error), session.inputs(scene))
+            if not validation.static_problems(scene):  # else these are shown until they are mended
+                session.fail(wording.of(error), session.inputs(scene))
     playback.show(scene, depsgraph)
 
 
@@ -70,18 +71,19 @@ def reset(scene: bpy.types.Scene) -> None:
 
 
 def delete(scene: bpy.types.Scene) -> None:
-    """Drop the simulation of a scene as Reset does, and remove its cache on disk and in the file."""
+    """Drop the simulation of the chosen take as Reset does, and remove its cache on disk and in the file."""
     reset(scene)
     disk.delete(scene)
-    packing.remove(scene)
+    packing.remove(scene, sessions.of(scene).take)
 
 
 def _may_simulate(scene: bpy.types.Scene) -> bool:
     """Whether frames may be simulated at all: not while rendering, between frames, baked or in edit mode.
 
-    Nor while work runs in the thread beside.
+    Nor while the worker thread is busy.
     """
-    if sessions.is_rendering or scene.frame_subframe != 0.0 or sessions.of(scene).is_filling or worker_thread.is_busy():
+    is_idle = sessions.of(scene).activity is Activity.IDLE and not worker_thread.is_busy()
+    if sessions.is_rendering or scene.frame_subframe != 0.0 or not is_idle:
         return False
     return sessions.has_bodies(scene) and not sessions.waits_for(scene)
 
@@ -92,9 +94,11 @@ def _leaves_unseen_start(scene: bpy.types.Scene, session: Session) -> bool:
     So it is after a body was added at the first frame: the first frame change is to the second frame.
     """
     first = scene.softpressure.frame_start
-    if scene.frame_current != first + 1 or session.seen_frame not in (None, first) or not _may_simulate(scene):
+    if scene.frame_current != first + 1 or session.display.seen_frame not in (None, first) or not _may_simulate(scene):
         return False
-    return (session.cache is None or session.is_out_of_date(scene)) and run_start.can_step(scene)
+    if takes.protects(scene):
+        return False
+    return (session.run.cache is None or session.is_out_of_date(scene)) and run_start.can_step(scene)
 
 
 def _frame_to_simulate(scene: bpy.types.Scene, session: Session) -> int | None:
@@ -103,11 +107,12 @@ def _frame_to_simulate(scene: bpy.types.Scene, session: Session) -> int | None:
     if not _may_simulate(scene):
         return None
     if frame != settings.frame_start:
-        if session.cache is None or session.start is None or session.error or frame > settings.frame_end:
+        run = session.run
+        if run.cache is None or run.start is None or session.refusals.error or frame > settings.frame_end:
             return None
-        if frame != session.cache.last_frame + 1 or session.is_out_of_date(scene):
+        if frame != run.cache.last_frame + 1 or session.is_out_of_date(scene):
             return None
-        if not validation.static_problems(scene).keys().isdisjoint(session.start.all_uids()):
+        if not validation.static_problems(scene).keys().isdisjoint(run.start.all_uids()):
             return None  # it waits until that is mended
         if is_too_slow(session):
             return None
@@ -118,12 +123,13 @@ def _frame_to_simulate(scene: bpy.types.Scene, session: Session) -> int | None:
 
 def _may_start(scene: bpy.types.Scene, session: Session) -> bool:
     """Whether a playing timeline may start a new run at the first frame, if it needs one."""
-    return (session.cache is not None and not session.is_out_of_date(scene)) or not run_start.is_too_long_to_play(scene)
+    is_current = session.run.cache is not None and not session.is_out_of_date(scene)
+    return is_current or not (takes.protects(scene) or run_start.is_too_long_to_play(scene))
 
 
 def is_too_slow(session: Session) -> bool:
     """Whether frames take so long that the next one is left to Simulate, which does not block the window."""
-    return bool(session.seconds) and session.seconds[-1] > _SLOWEST and not bpy.app.background
+    return bool(session.run.seconds) and session.run.seconds[-1] > _SLOWEST and not bpy.app.background
 
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, session: Session) -> bool:
@@ -131,11 +137,11 @@ def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, session
     if validation.sees_bodies(scene, depsgraph):
         return True
     is_last = depsgraph.view_layer.name == scene.view_layers[-1].name
-    return is_last and session.cache is None  # no view layer has them all: say so
+    return is_last and session.run.cache is None  # no view layer has them all: say so
 
 
 def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, session: Session, frame: int) -> None:
-    assert session.start is not None and session.cache is not None
-    if session.world is None:
-        stepping.resume(session, scene)
-    stepping.step(session, scene, stepping.read(scene, depsgraph, session.start, frame))
+    assert session.run.start is not None
+    if session.run.world is None:
+        stepping.resume(session.run, scene)
+    stepping.step(session.run, scene, stepping.read(scene, depsgraph, session.run.start, frame))

@@ -1,4 +1,4 @@
-"""A start and a frame without a run, for *Check*: what *Simulate* would refuse and tell, and what a frame costs."""
+"""A start and a frame without a run, for *Check*: what *Simulate* would refuse and report, and what a frame costs."""
 
 import time
 
@@ -8,22 +8,23 @@ import numpy as np
 from ...core import FrameInput, Model, SoftPressureError, World
 from ...core.solvers.explicit.stability import rest_bounds
 from ...core.solvers.explicit.unsupported import crossings_at_start
-from ..bodies import validation
+from ..bodies import validation, wording
 from ..bodies.mesh_checks import Flaw
 from ..cache import playback
 from ..scene_io import flat_shape, mesh_io
 from ..state import sessions, worker_thread
 from ..state.jobs import Work
+from ..state.sessions import Activity
 from ..state.snapshot import Refusals, SceneValues, Snapshot
-from . import capture, gas_notes, making_meshes, simulate_job, stepping, xpbd_limits
+from . import build, capture, gas_notes, making_meshes, simulate_job, stepping, xpbd_limits
 from .kernels import prepare, starts_crossed
 
-#: A frame that takes longer is told [s].
+#: A frame that takes longer is reported [s].
 SLOW = 0.5
 
 
 def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
-    """Capture the first frame, make its world and step a frame as a run does; appends what that tells to `found`.
+    """Capture the first frame, make its world and step a frame as a run does; appends the flaws to `found`.
 
     Changes no cache. Does nothing where *Simulate* waits, as in Edit Mode.
     """
@@ -32,27 +33,27 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
     session, first = sessions.of(scene), scene.softpressure.frame_start
     while worker_thread.is_busy():  # with the last frame of a job that was stopped
         yield None
-    if session.is_filling:
+    if session.activity is not Activity.IDLE:
         return
     known = validation.problems(scene)
     yield from prepare(scene)
-    session.is_filling = True  # the timeline does not simulate meanwhile
+    session.activity = Activity.FILLING  # the timeline does not simulate meanwhile
     try:
         with simulate_job.elsewhere(scene, session):
             missing = capture.missing_meshes(scene, simulate_job.evaluated_at(scene, first))
         yield from making_meshes.make(scene, missing)
         with simulate_job.elsewhere(scene, session):
             start = capture.start(scene, simulate_job.evaluated_at(scene, first))
-        values = capture.scene_values(scene)
+        values = build.values_of_scene(scene)
         yield len(start.uids()), len(start.uids()) + 1, "Checking the start"
-        model = yield from worker_thread.run(lambda: capture.build_model(values, start))
-        session.starts_crossed = yield from worker_thread.run(lambda: starts_crossed(model))
+        model = yield from worker_thread.run(lambda: build.model_of(values, start))
+        session.run.starts_crossed = yield from worker_thread.run(lambda: starts_crossed(model))
         yield from prepare(scene)  # what crosses takes more kernels
-        if session.starts_crossed:
+        if session.run.starts_crossed:
             crossings = yield from worker_thread.run(lambda: crossings_at_start(model))
             found += _crossings(scene, crossings, start)
         found += yield from worker_thread.run(lambda: _notes(values, model, start))
-        world = yield from worker_thread.run(lambda: capture.build_world(values, model))
+        world = yield from worker_thread.run(lambda: build.world_of(values, model))
         refused = start.refused
         yield len(start.uids()), len(start.uids()) + 1, "Checking a frame"
         with simulate_job.elsewhere(scene, session):
@@ -63,9 +64,9 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         refused = error.refused
     except SoftPressureError as error:
         refused = {}
-        found.append(Flaw(scene.name, str(error)))
+        found.append(Flaw(scene.name, wording.of(error)))
     finally:
-        session.is_filling = False
+        session.activity = Activity.IDLE
         playback.show(scene)
     new = {obj.name: refused[obj.session_uid] for obj in scene.objects if obj.session_uid in refused.keys() - known}
     found += [Flaw(name, text) for name, text in new.items()]
@@ -73,7 +74,7 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
 
 
 def _crossings(scene: bpy.types.Scene, counts: dict[tuple[int, int], int], start: Snapshot) -> list[Flaw]:
-    """What is told of surfaces that cross; `counts`: of triangles, by the numbers of both bodies."""
+    """Flaws for surfaces that cross; `counts`: of triangles, by the numbers of both bodies."""
     by_uid, found = {obj.session_uid: obj for obj in scene.objects}, []
     objects = [by_uid[uid] for uid in start.all_uids()]
     for (one, other), count in counts.items():
@@ -98,8 +99,8 @@ def _crosses_as_drawn(obj: bpy.types.Object) -> bool:
 
 
 def _notes(scene: SceneValues, model: Model, start: Snapshot) -> list[Flaw]:
-    """What the panel would tell of a run's first frame."""
-    soft = xpbd_limits.solids_that_give_way(scene, gas_notes.quantities(model, start), start)
+    """What the panel would say of a run's first frame."""
+    soft = xpbd_limits.soft_lattices(scene, gas_notes.quantities(model, start), start)
     tight = {start.bodies[number].name: text for number, text in gas_notes.complaints_at_start(model).items()}
     return [Flaw(name, text, is_grave=False) for name, text in [*soft.items(), *tight.items()]]
 
@@ -112,7 +113,7 @@ def _seconds_of_frame(world: World, given: FrameInput) -> float:
 
 
 def _cost(scene: bpy.types.Scene, world: World, start: Snapshot, seconds: float) -> list[Flaw]:
-    """What is told of slow frames: the body that asks for the shortest steps, and what helps."""
+    """The flaw of slow frames: the body that asks for the shortest steps, and what helps."""
     if seconds <= SLOW:
         return []
     sentence = f"a frame takes about {seconds:.2g} s, {world.steps_per_frame:,} steps of "

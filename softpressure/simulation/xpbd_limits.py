@@ -10,19 +10,19 @@ from ...core.solvers.xpbd.pressure_retention import PressureRetention, complianc
 from ...core.topology import signed_volume
 from ..scene_io import time_mapping
 from ..state.body_quantities import Quantities
-from ..state.sessions import Session
+from ..state.sessions import Run
 from ..state.snapshot import SceneValues, Snapshot
 
 #: Pressure retention below which a skin counts as slack, and the number of frames of its mean.
 SLACK = 0.7
 FRAMES = 12
-#: Compliance ratio from which on a solid counts as too soft.
+#: Compliance ratio from which on a lattice counts as too soft.
 TOO_SOFT = 1.5
 _REMEDY = "Use the method Soft Pressure, or more substeps."
 
 
-def solids_that_give_way(scene: SceneValues, known_of: dict[int, Quantities], start: Snapshot) -> dict[str, str]:
-    """A sentence, by name, for each solid whose compliance under XPBD is far above the one asked for; none with another
+def soft_lattices(scene: SceneValues, known_of: dict[int, Quantities], start: Snapshot) -> dict[str, str]:
+    """A sentence, by name, for each lattice whose compliance under XPBD is far above its setting; none with another
     method. `known_of`: quantities by `session_uid`.
     """
     settings, found = scene.softpressure, dict[str, str]()
@@ -43,18 +43,18 @@ def solids_that_give_way(scene: SceneValues, known_of: dict[int, Quantities], st
 
 
 def skins_that_are_slack(
-    scene: SceneValues, session: Session, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
+    scene: SceneValues, run: Run, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
 ) -> list[str]:
     """A sentence for each skin with too little pressure retention after a frame; none with another method.
 
-    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `session.held`.
+    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `run.retention`.
     """
     if scene.softpressure.solver != "XPBD":
         return []
-    session.pressure_retention = session.pressure_retention or PressureRetention(model)
+    run.pressure_retention = run.pressure_retention or PressureRetention(model)
     gas, pressure = (np.array([getattr(body, name) for body in bodies]) for name in ("gas", "gauge_pressure"))
-    session.held[frame] = session.pressure_retention(gas, pressure).tolist()
-    last = [session.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in session.held]
+    run.retention[frame] = run.pressure_retention(gas, pressure).tolist()
+    last = [run.retention[k] for k in range(frame - FRAMES + 1, frame + 1) if k in run.retention]
     shares = np.mean(last, axis=0)
     return [
         f"{name} holds {max(100.0 * share, 0.0):.0f} % of its pressure. {_REMEDY}"

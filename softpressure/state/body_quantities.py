@@ -14,7 +14,7 @@ class Quantities:
     gas: float  # nRT [J], 0 without gas
     drawn_volume: float  # [m^3], 0 without gas
     springs: tuple[float, float]  # least and largest spring constant [N/m]
-    modulus: float  # stretch modulus [N/m] of skins and loops, Young's modulus [Pa] of lattices
+    modulus: float  # stretch modulus [N/m] of skins and outlines, Young's modulus [Pa] of lattices
     points: tuple[float, float]  # least and largest mass of a point [kg]
     mass: float  # [kg]
 

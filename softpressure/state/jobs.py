@@ -79,12 +79,18 @@ def end() -> None:
 
 
 def _at_exit() -> None:
-    """Wait for the thread beside: Python must not end while it is in compiled code."""
+    """Wait for the worker thread: Python must not end while it is in compiled code."""
     end()
     worker_thread.wait(_AT_EXIT)
 
 
 atexit.register(_at_exit)
+
+
+def finish(work: Work) -> None:
+    """Run all of it at once, without a word of progress."""
+    for _ in whole(work):
+        pass
 
 
 def whole(work: Work) -> Iterator[Progress]:

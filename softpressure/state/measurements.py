@@ -1,4 +1,4 @@
-"""Gauges: what each moving body measures in each frame. One table for the panel, the curves and CSV files.
+"""What each moving body measures in each frame. One table for the panel, the curves and CSV files.
 
 Rows are made while frames are simulated and are kept with the state of the cache, by the headings of their columns:
 files of earlier versions have none, and columns that are added later are NaN in the frames of this one.
@@ -34,9 +34,7 @@ class Column:
 
 
 COLUMNS = (
-    Column(
-        "VOLUME", "volume / rest volume", "Volume", "%", "Volume as a share of the rest volume; area of a loop", 100.0
-    ),
+    Column("VOLUME", "volume / rest volume", "Volume", "%", "Share of the rest volume; area of an outline", 100.0),
     Column("PRESSURE", "gauge pressure [Pa]", "Pressure", "Pa", "Pressure of the gas above that of the air outside"),
     Column("FORCE", "contact force [N]", "Contact Force", "N", "Normal forces of contacts with others, at its end"),
     Column("ENERGY", "kinetic energy [J]", "Kinetic Energy", "J", "Kinetic energy, including rotation and vibration"),
@@ -49,11 +47,11 @@ COLUMNS = (
     ),
     Column("STEPS", "steps", "Steps", "", "Steps of the solver in the frame; 0 while the body sleeps"),
     Column("LEVEL", "liquid level [m]", "Liquid Level", "m", "Height of the surface of the liquid inside"),
-    Column("CUBIC", "volume [m^3]", "Volume", "m³", "Volume; area of a loop"),
+    Column("CUBIC", "volume [m^3]", "Volume", "m³", "Volume; area of an outline"),
 )
 VOLUME, PRESSURE, FORCE, ENERGY, CHANGE, STEPS, LEVEL, CUBIC = range(len(COLUMNS))
 
-#: Why there is no table beside cached frames, and what to do about it.
+#: Why there is no table with cached frames, and what to do about it.
 NOT_RECORDED = "no curves are recorded with these frames of an earlier version. Press Reset, then Simulate."
 
 #: Names of the arrays in the state of a cache.
@@ -62,14 +60,14 @@ _HEADINGS, _FRAMES, _ROWS = "gauges.headings", "gauges.frames", "gauges.rows"
 
 def measure(world: "World", diagnostics: "Diagnostics") -> FloatArray:
     """The rows of all moving bodies of a world after a frame, or at its start, which no steps lead to."""
-    membranes, solids = diagnostics.bodies, world.model.rigid
-    rows = np.full((len(membranes) + len(solids.mass), len(COLUMNS)), np.nan)
-    for number, body in enumerate(membranes):
+    soft, rigid = diagnostics.bodies, world.model.rigid
+    rows = np.full((len(soft) + len(rigid.mass), len(COLUMNS)), np.nan)
+    for number, body in enumerate(soft):
         pressure = body.gauge_pressure if world.model.has_gas(number) else np.nan
         rows[number, [VOLUME, PRESSURE, ENERGY]] = body.volume_ratio, pressure, body.kinetic_energy
         rows[number, [CUBIC, LEVEL]] = body.volume, body.liquid_level
-    for number, mass in enumerate(solids.mass):
-        rows[len(membranes) + number, ENERGY] = _rigid_energy(world, number, float(mass))
+    for number, mass in enumerate(rigid.mass):
+        rows[len(soft) + number, ENERGY] = _rigid_energy(world, number, float(mass))
     for report in diagnostics.reports:
         members = list(report.bodies)
         rows[members, FORCE] = 0.0

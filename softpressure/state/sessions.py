@@ -1,11 +1,13 @@
-"""Run-time data: one `Session` per scene. Keyed by ids; Blender references do not survive undo."""
+"""Run-time data: one `Session` per scene, in parts by their lifetimes. Keyed by ids; Blender references do not survive
+undo.
+"""
 
 import logging
-import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import bpy
 
@@ -13,6 +15,8 @@ from ..scene_io import instances
 from . import input_digest, jobs
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ...core import StepReport, World
     from ...core.cache import FrameCache
     from ...core.solvers.xpbd.pressure_retention import PressureRetention
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from .snapshot import Snapshot
 
 _log = logging.getLogger("softpressure")
-#: How many of the last frames the panel tells the median of.
+#: The panel shows the median of so many of the last frames.
 LAST = 12
 
 
@@ -37,8 +41,10 @@ class Stepper(Protocol):
 
 
 @dataclass(slots=True)
-class Session:
-    """The simulation of one scene."""
+class Run:
+    """A simulation from its first frame on. It is replaced as a whole when it is dropped: who still steps an old one
+    steps what nobody reads.
+    """
 
     cache: "FrameCache | None" = None
     #: `session_uid` of the object of each body of the cache.
@@ -47,36 +53,67 @@ class Session:
     start: "Snapshot | None" = None
     #: Always at the last frame of the cache.
     world: "World | None" = None
-    #: What the panel called the method of an earlier version that the file or a script asked for; empty if none.
-    earlier_method: str = ""
-    #: Error that stopped the simulation; empty if there is none. Shown while the inputs are those that caused it.
-    error: str = ""
-    failed_with: str = ""
-    #: Why objects take no part, by `session_uid`, found at the last start, and the inputs of that start.
-    refused: dict[int, str] = field(default_factory=dict)
-    started_from: str = ""
-    #: The same from the file alone, and the number of the change after which it was computed (`taking_part`).
-    static_refusals: tuple[int, dict[int, str]] | None = None
-    #: The frame that is being simulated, between the two handlers of a frame change.
-    live_frame: int | None = None
-    #: What live play shows instead of the cache, a single frame, its `object_uids` and what each body measures, None if
-    #: nothing shows that; None without live play.
-    live: "tuple[FrameCache, tuple[int, ...], FloatArray | None] | None" = None
-    #: Where feature particles are in the frame that live play shows [Blender units]; None without live play.
-    live_particles: "FloatArray | None" = None
-    #: Frames per second of the last live play of a script; 0 before.
-    live_rate: float = 0.0
-    #: Whether the cache is being filled, or live play goes on, so that the timeline only shows frames; and, meanwhile,
-    #: whether the scene is evaluated at another frame than the one that is shown, and who steps the world.
-    is_filling: bool = False
-    is_reading: bool = False
+    #: The file that holds these frames; None if none does.
+    written: "Path | None" = None
+    #: Who steps the world meanwhile, while the cache is filled.
     stepper: Stepper | None = None
-    #: Held while data of a run are changed, as two threads may do.
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    #: The frame that is being simulated, between the two handlers of a frame change.
+    due_frame: int | None = None
     #: Duration of the last frames that were simulated [s], the latest one last; not kept on disk.
     seconds: deque[float] = field(default_factory=lambda: deque(maxlen=LAST))
     #: Largest share of a body's mass that is added, so that steps can be longer; not kept on disk.
     added_mass: float = 0.0
+    #: Triangles that crossed the surface of another body at the start.
+    crossing_count: int = 0
+    #: Whether bodies cross each other there: that takes more kernels.
+    starts_crossed: bool = False
+    #: What each body measures, by frame (`measurements.py`); kept with the state of the cache.
+    measured: "Table" = field(default_factory=dict)
+    #: Step reports of each island of bodies, by frame; not kept on disk.
+    reports: "dict[int, tuple[StepReport, ...]]" = field(default_factory=dict)
+    #: Share of its pressure that each body has, by frame, with XPBD only; not kept on disk.
+    retention: dict[int, list[float]] = field(default_factory=dict)
+    #: Computes it for the bodies of `world`; None before the first use.
+    pressure_retention: "PressureRetention | None" = None
+    #: Limits of the method, in sentences: of lattices, known from the start; of skins, at the last frame.
+    soft_lattices: list[str] = field(default_factory=list)
+    slack_skins: list[str] = field(default_factory=list)
+    #: Growth of volume until rest and largest displacement [m] of bodies of gas that are not filled as drawn, by the
+    #: `session_uid` of their objects.
+    inflations: dict[int, tuple[float, float]] = field(default_factory=dict)
+    #: What the settings of each soft body amount to, by the `session_uid` of its object.
+    quantities: "dict[int, Quantities]" = field(default_factory=dict)
+    #: Why a skin has less than its pressure, by the body's number; the last sentence of each.
+    overstretched: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Refusals:
+    """Why nothing, or not all, is simulated."""
+
+    #: Error that stopped the simulation; empty if there is none. Shown while the inputs are those that caused it.
+    error: str = ""
+    failed_with: str = ""
+    #: Why objects take no part, by `session_uid`, found at the last start, and the inputs of that start.
+    of_objects: dict[int, str] = field(default_factory=dict)
+    started_from: str = ""
+
+
+class Pose(NamedTuple):
+    """What interactive play shows instead of the cache."""
+
+    cache: "FrameCache"  # of a single frame
+    object_uids: tuple[int, ...]
+    rows: "FloatArray | None"  # what each body measures; None if nothing shows that
+    particles: "FloatArray"  # places of feature particles [Blender units]
+
+
+@dataclass(slots=True)
+class Display:
+    """What the objects of the scene show."""
+
+    #: None without interactive play.
+    pose: Pose | None = None
     #: The frame that was set last; None before the first frame change.
     seen_frame: int | None = None
     #: The first frame of the last render without its simulation; None if there was none.
@@ -87,77 +124,81 @@ class Session:
     lost: set[int] = field(default_factory=set)
     #: `session_uid` of bodies in Edit Mode, which do not show the frame that was set meanwhile.
     late: set[int] = field(default_factory=set)
-    #: Triangles that crossed the surface of another body at the start.
-    crossing_count: int = 0
-    #: Whether bodies cross each other there: that takes more kernels.
-    starts_crossed: bool = False
-    #: What each body measures, by frame (`measurements.py`); kept with the state of the cache.
-    measured: "Table" = field(default_factory=dict)
-    #: What the steps tell of each island of bodies, by frame; not kept on disk.
-    reports: "dict[int, tuple[StepReport, ...]]" = field(default_factory=dict)
-    #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
-    held: dict[int, list[float]] = field(default_factory=dict)
-    #: Computes it for the bodies of `world`; None before the first use.
-    pressure_retention: "PressureRetention | None" = None
-    #: Limits of the method, in sentences: of solids, known from the start; of skins, at the last frame.
-    soft_solids: list[str] = field(default_factory=list)
-    slack_skins: list[str] = field(default_factory=list)
-    #: Growth of volume until rest and largest displacement [m] of bodies of gas that are not filled as drawn, by the
-    #: `session_uid` of their objects.
-    inflations: dict[int, tuple[float, float]] = field(default_factory=dict)
-    #: What the settings of each soft body amount to, by the `session_uid` of its object.
-    quantities: "dict[int, Quantities]" = field(default_factory=dict)
-    #: Why a skin does not hold its pressure, by the body's number; the last sentence of each.
-    overstretched: dict[int, str] = field(default_factory=dict)
+
+
+class Activity(Enum):
+    """What goes on with a scene; unless it is idle, the timeline only shows frames."""
+
+    IDLE = auto()
+    FILLING = auto()  # the cache is being filled
+    READING = auto()  # meanwhile the scene is evaluated at another frame than the one that is shown
+    INTERACTIVE = auto()
+
+
+class Memo:
+    """Values computed from the file, each by a key, until the next possible change."""
+
+    def __init__(self) -> None:
+        self._change, self._values = -1, dict[Hashable, Any]()
+
+    def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """The value of a key, computed if it is not known."""
+        if self._change != _changes:
+            self._change = _changes
+            self._values.clear()
+        if key not in self._values:
+            self._values[key] = compute()
+        return self._values[key]
+
+
+@dataclass(slots=True)
+class Session:
+    """The simulation of one scene."""
+
+    run: Run = field(default_factory=Run)
+    refusals: Refusals = field(default_factory=Refusals)
+    display: Display = field(default_factory=Display)
+    activity: Activity = Activity.IDLE
+    #: The key of the take that run and refusals are of; those of the other takes, by their keys.
+    take: str = ""
+    parked: dict[str, tuple[Run, Refusals]] = field(default_factory=dict)
+    #: What the panel called the method of an earlier version that the file or a script sets; empty if none.
+    earlier_method: str = ""
+    #: Frames per second of the last interactive play of a script; 0 before.
+    live_rate: float = 0.0
     #: Result of Check, and its inputs; None before.
     checked: tuple[str, Any] | None = None
-    _inputs: tuple[int, str] | None = None
     _logged: set[str] = field(default_factory=set)
 
-    def clear(self) -> None:
-        """Drop all simulation data."""
-        with self.lock:
-            self._clear()
+    def runs(self) -> dict[str, Run]:
+        """The run of each take, by its key."""
+        return {self.take: self.run} | {key: run for key, (run, _) in self.parked.items()}
 
-    def _clear(self) -> None:
-        self.cache = self.start = self.world = self.live_frame = None
-        self.object_uids = ()
-        self.error = self.failed_with = self.started_from = ""
-        self.refused = {}
-        self.crossing_count = 0
-        self.starts_crossed = False
-        self._inputs = None
-        self.seconds.clear()
-        self.added_mass = 0.0
-        self.shown.clear()
-        self.measured = {}  # the old ones may be being written
-        self.reports.clear()
-        self.held.clear()
-        self.pressure_retention = None
-        self.soft_solids, self.slack_skins = [], []
-        self.inflations.clear()
-        self.quantities.clear()
-        self.overstretched.clear()
+    def clear(self) -> None:
+        """Drop all simulation data of the chosen take."""
+        self.run, self.refusals = Run(), Refusals()
+        self.display.shown.clear()
+        mark_all()
 
     def fail(self, sentence: str, inputs: str = "") -> None:
         """Stop with a sentence for the panel; it is logged once.
 
         `inputs`: those that caused it; without them it is shown until the simulation starts again.
         """
-        self.error, self.failed_with = sentence, inputs
+        self.refusals.error, self.refusals.failed_with = sentence, inputs
         if sentence not in self._logged:
             self._logged.add(sentence)
             _log.warning(sentence)
 
     def error_of(self, scene: bpy.types.Scene) -> str:
         """The error, unless its inputs have changed."""
-        return self.error if not self.failed_with or self.failed_with == self.inputs(scene) else ""
+        failed_with = self.refusals.failed_with
+        return self.refusals.error if not failed_with or failed_with == self.inputs(scene) else ""
 
     def inputs(self, scene: bpy.types.Scene) -> str:
         """The fingerprint of a scene's inputs, computed after a change only."""
-        if self._inputs is None or self._inputs[0] != _changes:
-            self._inputs = _changes, input_digest.of_inputs(scene)
-        return self._inputs[1]
+        found: str = memo.get(("inputs", scene.session_uid), lambda: input_digest.of_inputs(scene))
+        return found
 
     def is_out_of_date(self, scene: bpy.types.Scene) -> bool:
         """Whether settings or meshes differ from those the cache was made with.
@@ -166,15 +207,17 @@ class Session:
         shape of its own until that is left.
         """
         moving = objects(scene, "SOFT", "RIGID", "COLLIDER")
-        if self.cache is None or any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in moving):
+        if self.run.cache is None or any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in moving):
             return False
-        return self.inputs(scene) != self.cache.input_fingerprint
+        return self.inputs(scene) != self.run.cache.input_fingerprint
 
 
 _sessions: dict[int, Session] = {}
 
 #: Number of possible changes so far.
 _changes = 0
+
+memo = Memo()
 
 #: Kind of the last refused attempt to add an object, by its `session_uid`.
 refused_kinds: dict[int, str] = {}
@@ -209,16 +252,16 @@ def note_shown(scene: bpy.types.Scene, obj: bpy.types.Object, what: tuple[float,
     """
     for uid, other in _sessions.items():
         if uid == scene.session_uid:
-            other.shown[obj.session_uid] = what
-            other.lost.discard(obj.session_uid)
-        elif other.shown.pop(obj.session_uid, None) is not None:
-            other.lost.add(obj.session_uid)
+            other.display.shown[obj.session_uid] = what
+            other.display.lost.discard(obj.session_uid)
+        elif other.display.shown.pop(obj.session_uid, None) is not None:
+            other.display.lost.add(obj.session_uid)
 
 
 def forget_shown() -> None:
     """Drop the record of shown frames: live keys may differ from the last write (undo, edit mode)."""
     for session in _sessions.values():
-        session.shown.clear()
+        session.display.shown.clear()
 
 
 def forget_all() -> None:

@@ -160,7 +160,7 @@ class Snapshot:
             collider.positions = np.full_like(collider.positions, np.nan)
 
     def names(self) -> list[str]:
-        """A digest of the shape and settings of each body, solid and obstacle, independent of object names."""
+        """A digest of the shape and settings of each body and collider, independent of object names."""
         plain = []
         for body in self.bodies:
             values = [body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]

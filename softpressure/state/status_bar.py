@@ -18,14 +18,14 @@ _SAY_LONG = 20.0
 #: End of the present message [s], by `time.monotonic`; 0 if there is none.
 _until = 0.0
 #: Of the preparation of kernels, once that is loaded: the timer of its messages, and its progress for panels.
-_tell: Callable[[], float | None] | None = None
+_timer: Callable[[], float | None] | None = None
 _progress: Callable[[], "Progress | None"] | None = None
 
 
-def follow(tell: Callable[[], float | None], progress: Callable[[], "Progress | None"]) -> None:
-    """Let panels show the `progress` of a preparation; `stop` ends the timer `tell`."""
-    global _tell, _progress
-    _tell, _progress = tell, progress
+def follow(timer: Callable[[], float | None], progress: Callable[[], "Progress | None"]) -> None:
+    """Let panels show the `progress` of a preparation; `stop` ends the timer `timer`."""
+    global _timer, _progress
+    _timer, _progress = timer, progress
 
 
 def preparing() -> "Progress | None":
@@ -52,8 +52,8 @@ def announce(sentence: str) -> None:
 
 def stop() -> None:
     """End all messages and restore the status bars (the extension is disabled)."""
-    if _tell is not None and bpy.app.timers.is_registered(_tell):
-        bpy.app.timers.unregister(_tell)
+    if _timer is not None and bpy.app.timers.is_registered(_timer):
+        bpy.app.timers.unregister(_timer)
     _give_back()
 
 

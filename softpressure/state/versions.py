@@ -47,7 +47,7 @@ def update(scene: bpy.types.Scene) -> None:
 
 
 def taken(settings: Any, method: str) -> str:
-    """The method that a scene's settings take where a file or script asks for one; of earlier ones the panel tells."""
+    """The method that a scene's settings take where a file or script sets one; the panel names earlier ones."""
     sessions.of(settings.id_data).earlier_method = EARLIER.get(method, "")
     return current_method(method)
 

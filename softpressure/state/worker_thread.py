@@ -1,4 +1,4 @@
-"""Work in a thread beside Blender's main thread, which goes on drawing the window and reading Esc."""
+"""Work in a thread of its own, while Blender's main thread goes on drawing the window and reading Esc."""
 
 import threading
 from collections.abc import Callable, Generator

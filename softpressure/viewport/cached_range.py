@@ -22,9 +22,9 @@ def bars(scene: bpy.types.Scene) -> list[tuple[int, int, drawing.Colour]]:
     if not sessions.has_bodies(scene):
         return []
     found: list[tuple[int, int, drawing.Colour]] = [(settings.frame_start, settings.frame_end, _MISSING)]
-    if session.cache is not None and session.cache.frame_count:
+    if session.run.cache is not None and session.run.cache.frame_count:
         color = _OLD if session.is_out_of_date(scene) else _VALID
-        found.append((session.cache.first_frame, session.cache.last_frame, color))
+        found.append((session.run.cache.first_frame, session.run.cache.last_frame, color))
     return found
 
 

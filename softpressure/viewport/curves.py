@@ -25,14 +25,14 @@ _handle: Any = None
 
 def of_body(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> list[plots.Curve]:
     """The chosen curves of a body; none of what was not recorded or does not apply to it."""
-    session = sessions.of(scene)
-    if obj is None or obj.session_uid not in session.object_uids or not session.measured:
+    run = sessions.of(scene).run
+    if obj is None or obj.session_uid not in run.object_uids or not run.measured:
         return []
-    body = session.object_uids.index(obj.session_uid)
+    body = run.object_uids.index(obj.session_uid)
     found = []
     for number, column in enumerate(measurements.COLUMNS):
         if column.identifier in scene.softpressure.curves:
-            frames, values = measurements.series(session.measured, body, number)
+            frames, values = measurements.series(run.measured, body, number)
             is_area = number == measurements.VOLUME and obj.softpressure.body_type == "LOOP"
             found.append(plots.Curve("Area" if is_area else column.label, column.unit, frames, values))
     return [curve for curve in found if len(curve.frames)]
@@ -40,12 +40,12 @@ def of_body(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> list[plots.
 
 def note(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> str:
     """Why there are no curves of an object; empty if there are."""
-    session = sessions.of(scene)
+    run = sessions.of(scene).run
     if obj is None or obj.type != "MESH" or obj.softpressure.kind not in {"SOFT", "RIGID"}:
         return "Select a soft or rigid body."
-    if session.cache is None or obj.session_uid not in session.object_uids:
+    if run.cache is None or obj.session_uid not in run.object_uids:
         return f"{obj.name}: nothing is recorded yet. Press Simulate."
-    if not session.measured:
+    if not run.measured:
         return f"{obj.name}: {measurements.NOT_RECORDED}"
     return "" if of_body(scene, obj) else f"{obj.name}: none of these apply to it. Choose others."
 

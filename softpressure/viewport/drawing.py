@@ -120,15 +120,15 @@ def nearer(share: float) -> Iterator[None]:
 
 def guarded(draw: Callable[[], None]) -> Callable[[], None]:
     """A draw handler that logs an exception once instead of raising it at each redraw."""
-    told: set[str] = set()
+    logged: set[str] = set()
 
     @functools.wraps(draw)
     def handler() -> None:
         try:
             draw()
         except Exception as error:
-            if repr(error) not in told:
-                told.add(repr(error))
+            if repr(error) not in logged:
+                logged.add(repr(error))
                 _log.exception("Internal error in %s", draw.__name__)
 
     return handler

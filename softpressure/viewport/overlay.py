@@ -99,18 +99,18 @@ def values_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Fl
     """What a soft body is coloured by at each vertex; None if it is not known in this frame."""
     session, mode = sessions.of(scene), scene.softpressure.overlay_colour
     cache, uids, rows, count = (
-        session.cache,
-        session.object_uids,
-        session.measured.get(scene.frame_current),
+        session.run.cache,
+        session.run.object_uids,
+        session.run.measured.get(scene.frame_current),
         len(shape.points),
     )
-    if session.live is not None:
-        cache, uids, rows = session.live
+    if session.display.pose is not None:
+        cache, uids, rows, _ = session.display.pose
     number = uids.index(shape.uid) if shape.uid in uids else -1
     if number >= 0 and (cache is None or not cache.frame_count or cache.vertex_counts[number] != count):
         number = -1
     if mode == "STRAIN":
-        if cache is not None and number >= 0 and session.live is None:
+        if cache is not None and number >= 0 and session.display.pose is None:
             start: FloatArray | Float32Array = cache.positions(number, cache.first_frame)
         else:
             start = mesh_io.to_world(mesh_io.world_matrix(obj), mesh_io.read_local(obj.data))
@@ -171,11 +171,11 @@ def thickness_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) ->
 
     Without a run it follows from the sides of the drawn triangles, as for a skin; it is 0 for other kinds.
     """
-    settings, session = obj.softpressure, sessions.of(scene)
+    settings, run = obj.softpressure, sessions.of(scene).run
     if settings.thickness > 0.0:
         return float(settings.thickness)
-    if session.world is not None and shape.uid in session.object_uids:
-        thickness = session.world.model.thickness[session.object_uids.index(shape.uid)]
+    if run.world is not None and shape.uid in run.object_uids:
+        thickness = run.world.model.thickness[run.object_uids.index(shape.uid)]
         return float(thickness) / units.metres_per_unit(scene)
     if settings.kind != "SOFT" or not len(shape.triangles):
         return 0.0
@@ -196,32 +196,32 @@ def simulated(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Fl
     Known from a start on; at the last frame of a run exact, at others from where the drawn vertices are. None for what
     is simulated as drawn.
     """
-    session = sessions.of(scene)
-    bodies = [] if session.start is None else session.start.bodies
+    session, run = sessions.of(scene), sessions.of(scene).run
+    bodies = [] if run.start is None else run.start.bodies
     number = next((number for number, body in enumerate(bodies) if body.object_uid == obj.session_uid), -1)
-    if session.start is None or number < 0 or bodies[number].drawn is None:
+    if run.start is None or number < 0 or bodies[number].drawn is None:
         return np.zeros((0, 3), np.float32)
     body, drawn = bodies[number], bodies[number].drawn
     assert drawn is not None
     if len(shape.points) != len(drawn.positions):
         return np.zeros((0, 3), np.float32)
-    is_last = session.cache is not None and session.live is None and scene_time(scene) == session.cache.last_frame
-    if is_last and session.world is not None:
-        positions = session.world.positions(number)
+    is_last = run.cache is not None and session.display.pose is None and scene_time(scene) == run.cache.last_frame
+    if is_last and run.world is not None:
+        positions = run.world.positions(number)
     else:
-        positions = drawn.inverse.positions(shape.points * session.start.metres)
+        positions = drawn.inverse.positions(shape.points * run.start.metres)
     sides = np.sort(np.concatenate([body.triangles[:, pair] for pair in ((0, 1), (1, 2), (2, 0))]), axis=1)
-    return session.start.in_units(positions)[np.unique(sides, axis=0).ravel()].astype(np.float32)
+    return run.start.in_units(positions)[np.unique(sides, axis=0).ravel()].astype(np.float32)
 
 
 def particles(scene: bpy.types.Scene) -> Float32Array:
-    """Feature particles in the frame that is shown [Blender units], shape (n, 3): of live play, or the last frame."""
+    """Feature particles in the frame that is shown, shape (n, 3) [Blender units]: of interactive play or the last."""
     session = sessions.of(scene)
-    if session.live_particles is not None:
-        return session.live_particles.astype(np.float32)
-    if session.world is None or session.cache is None or scene_time(scene) != session.cache.last_frame:
+    if session.display.pose is not None:
+        return session.display.pose.particles.astype(np.float32)
+    if session.run.world is None or session.run.cache is None or scene_time(scene) != session.run.cache.last_frame:
         return np.zeros((0, 3), np.float32)
-    return (session.world.particle_places() / units.metres_per_unit(scene)).astype(np.float32)
+    return (session.run.world.particle_places() / units.metres_per_unit(scene)).astype(np.float32)
 
 
 def link(shape: Shape, glued: IntArray, target: bpy.types.Object) -> Float32Array:

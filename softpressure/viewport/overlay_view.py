@@ -82,7 +82,7 @@ def picture(context: Any) -> Picture:
     """What is drawn now."""
     scene = context.scene
     settings = scene.softpressure
-    cache = sessions.of(scene).cache
+    cache = sessions.of(scene).run.cache
     key = (
         scene.frame_current_final, sessions.change_count(), id(cache), cache.frame_count if cache else 0,
         *(getattr(settings, name) for name in (*_MARKS, "overlay_colour", "overlay_limit")),
@@ -146,7 +146,7 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
 def _add_colours(scene: bpy.types.Scene, soft: list[tuple[Any, "overlay.Shape"]], found: Picture) -> None:
     from . import overlay
 
-    mode, cache = scene.softpressure.overlay_colour, sessions.of(scene).cache
+    mode, cache = scene.softpressure.overlay_colour, sessions.of(scene).run.cache
     known = [(shape, overlay.values_of(scene, obj, shape)) for obj, shape in soft]
     coloured = [(shape, values) for shape, values in known if values is not None]
     if not coloured:

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, frame, play, rest, shown, this_session
+from bpy_scene import FallingWorld, add_ball, frame, play, rest, shown, this_run, this_session
 from softpressure_ext.core import parameters
 from softpressure_ext.core.model import GAS_CONSTANT
 from softpressure_ext.softpressure.scene_io import actions
@@ -157,7 +157,7 @@ def test_a_body_hangs_until_it_is_active_and_then_falls() -> None:
     frame(1)
     start = shown(obj)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert not this_session().error
+    assert not this_session().refusals.error
     frame(5)
     np.testing.assert_allclose(shown(obj), start, atol=1e-5)
     frame(11)
@@ -192,13 +192,13 @@ def test_an_attachment_is_switched_off_and_the_run_goes_on_from_disk(tmp_path: A
             bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
         scene = bpy.context.scene
         ball = bpy.data.objects["Ball"]
-        whole.append(this_session().cache)
-    assert this_session().cache.last_frame == 10
-    continued = this_session().cache.positions(0, 10)
+        whole.append(this_run().cache)
+    assert this_run().cache.last_frame == 10
+    continued = this_run().cache.positions(0, 10)
     assert continued[:, 2].mean() < start - 0.05
     bpy.ops.softpressure.reset()
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    np.testing.assert_array_equal(this_session().cache.positions(0, 10), continued)
+    np.testing.assert_array_equal(this_run().cache.positions(0, 10), continued)
 
 
 def test_a_rigid_body_follows_its_keys_then_falls_with_their_velocity_and_is_baked() -> None:
@@ -267,7 +267,7 @@ def test_an_inactive_rigid_body_follows_one_that_is_simulated() -> None:
     constraint.target, constraint.use_offset = leader, True
     bpy.context.scene.frame_end = 10
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    cache, uids = this_session().cache, this_session().object_uids
+    cache, uids = this_run().cache, this_run().object_uids
     heights = {
         each.name: np.array([cache.transform(uids.index(each.session_uid), at)[2, 3] for at in range(1, 11)])
         for each in (leader, obj)

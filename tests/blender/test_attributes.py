@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, frame, select, this_session
+from bpy_scene import add_ball, add_mesh, frame, select, this_run, this_session
 from softpressure_ext.panels import scene as panels
 from softpressure_ext.softpressure.scene_io import point_attributes
 from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN
@@ -32,11 +32,11 @@ def simulated(**settings: Any) -> Any:
     bpy.context.scene.softpressure.point_attributes = True
     ball = add_ball(**settings)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    cache = this_session().cache
+    cache = this_run().cache
     for number, positions in enumerate(cache._positions):
         centre = positions.mean(axis=0)
         positions[:] = centre + (1.0 + 0.02 * number) * (positions - centre)
-    this_session().shown.clear()
+    this_session().display.shown.clear()
     return ball
 
 

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 import softpressure_ext
-from bpy_scene import FallingWorld, add_ball, fingerprint, frame, play, rest, shown, this_session
+from bpy_scene import FallingWorld, add_ball, fingerprint, frame, play, rest, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.baking import bake as baking
@@ -61,7 +61,7 @@ def test_reset_empties_the_cache_and_shows_the_rest_shape() -> None:
     frame(5)
     assert bpy.ops.softpressure.reset() == {"FINISHED"}
     assert bpy.context.scene.frame_current == 1
-    assert this_session().cache.last_frame == 1
+    assert this_run().cache.last_frame == 1
     np.testing.assert_allclose(shown(ball), rest(ball), atol=5e-7)
 
 
@@ -73,7 +73,7 @@ def test_baked_positions_are_the_simulated_ones_at_frames_and_linear_between() -
     scene = bpy.context.scene
     scene.softpressure.frame_start, scene.softpressure.frame_end = -3, 12
     simulate()
-    cache = this_session().cache
+    cache = this_run().cache
     simulated = {number: cache.positions(0, number) for number in range(-3, 13)}
     bake()
     for number in (5, -3, 12, 0, 1, 4, 7, 11):
@@ -161,7 +161,7 @@ def test_undoing_a_bake_brings_the_live_body_back() -> None:
     assert [key.name for key in ball.data.shape_keys.key_blocks] == ["Basis", "SP Live"]
     np.testing.assert_allclose(shown(ball), before, atol=1e-6)
     frame(3)
-    np.testing.assert_allclose(shown(ball), this_session().cache.positions(0, 3), atol=1e-6)
+    np.testing.assert_allclose(shown(ball), this_run().cache.positions(0, 3), atol=1e-6)
 
 
 def test_a_moving_body_is_baked_in_its_own_moving_space() -> None:
@@ -171,7 +171,7 @@ def test_a_moving_body_is_baked_in_its_own_moving_space() -> None:
         ball.keyframe_insert("location", frame=number)
     frame(1)
     simulate()
-    cache = this_session().cache
+    cache = this_run().cache
     bake()
     for number in (1, 4, 7, 10):
         frame(number)
@@ -182,7 +182,7 @@ def test_a_moving_body_is_baked_in_its_own_moving_space() -> None:
 def test_a_baked_file_plays_without_the_extension(tmp_path: Path) -> None:
     add_ball()
     simulate()
-    simulated = {number: this_session().cache.positions(0, number).copy() for number in (1, 5, 10)}
+    simulated = {number: this_run().cache.positions(0, number).copy() for number in (1, 5, 10)}
     bake()
     path = str(tmp_path / "baked.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
@@ -205,7 +205,7 @@ def saved(tmp_path: Path) -> tuple[str, dict[int, Any]]:
     add_ball()
     play(1, 6)
     bpy.ops.wm.save_as_mainfile(filepath=path)
-    cache = this_session().cache
+    cache = this_run().cache
     return path, {number: cache.positions(0, number).copy() for number in range(1, 7)}
 
 
@@ -223,10 +223,10 @@ def test_a_saved_file_has_its_cache_when_it_is_opened_again_and_goes_on(tmp_path
         np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
     assert len(FallingWorld.made) == 1
     frame(1)
-    assert this_session().cache.last_frame == 6  # the first frame finds nothing changed
+    assert this_run().cache.last_frame == 6  # the first frame finds nothing changed
     play(7, 8)
-    assert this_session().cache.last_frame == 8
-    steps = np.diff([this_session().cache.positions(0, number)[:, 2].mean() for number in range(4, 9)])
+    assert this_run().cache.last_frame == 8
+    steps = np.diff([this_run().cache.positions(0, number)[:, 2].mean() for number in range(4, 9)])
     np.testing.assert_allclose(np.diff(steps), -9.81 / 24**2, atol=5e-6)  # falls on as if nothing had happened
 
 
@@ -242,7 +242,7 @@ def test_a_cache_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=path)
     frame(1)
     play(7, 8)
-    assert this_session().error == "" and this_session().cache.last_frame == 8
+    assert this_session().refusals.error == "" and this_run().cache.last_frame == 8
 
 
 def test_a_cache_on_disk_that_does_not_fit_the_file_is_out_of_date(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_a_cache_on_disk_that_does_not_fit_the_file_is_out_of_date(tmp_path: Pat
     bpy.ops.wm.open_mainfile(filepath=path)
     assert this_session().is_out_of_date(bpy.context.scene)
     frame(1)
-    assert this_session().cache.last_frame == 1
+    assert this_run().cache.last_frame == 1
 
 
 def test_a_file_without_its_cache_shows_the_rest_shape_and_not_a_frozen_frame(tmp_path: Path) -> None:
@@ -288,10 +288,10 @@ def test_a_damaged_cache_is_named_and_does_not_stop_the_file(tmp_path: Path) -> 
     assert cache_path is not None and cache_path.parent.parent == tmp_path
     cache_path.write_bytes(cache_path.read_bytes()[:500])
     bpy.ops.wm.open_mainfile(filepath=path)
-    assert "not a readable cache" in this_session().error
+    assert "not a readable cache" in this_session().refusals.error
     play(1, 3)
-    assert this_session().error == ""
-    assert this_session().cache.last_frame == 3
+    assert this_session().refusals.error == ""
+    assert this_run().cache.last_frame == 3
 
 
 def test_rendering_an_opened_file_shows_its_cached_frames(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, add_mesh, as_drawn, fingerprint, frame, problem_of, select, shown, this_session
+from bpy_scene import add_ball, add_mesh, as_drawn, fingerprint, frame, problem_of, select, shown, this_run
 from softpressure_ext.softpressure.reports import status
 
 TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
@@ -73,9 +73,9 @@ def edited() -> Any:
 
 
 REFUSED = [
-    (open_edges, "Cup: 3 open edges", "Fill the holes"),
+    (open_edges, "Cup: 3 open edges", "then Face > Fill"),
     (non_manifold, "Fin: 1 non-manifold edges", "Delete inner faces"),
-    (twisted, "Twist: 3 edges join faces of opposite winding", "Recalculate"),
+    (twisted, "Twist: 3 edges join faces of opposite winding", "Recalculate Outside"),
     (flat, "Crumb: 1 faces of zero area", "Degenerate Dissolve"),
     (loose, "Dust: 1 loose vertices", "Delete Loose"),
     (inside_out, "Glove: inside out, it encloses -0.167 m³", "Flip the normals"),
@@ -116,7 +116,7 @@ def test_bad_input_set_by_a_script_is_reported(make: Callable[[], Any], problem:
             bpy.ops.softpressure.simulate()
         return
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert this_session().cache.body_names == ("Good",)
+    assert this_run().cache.body_names == ("Good",)
     assert problem in " ".join(status.notices(bpy.context.scene))
     frame(3)
     assert shown(good)[:, 2].mean() < 5.0

@@ -84,7 +84,7 @@ def test_each_button_does_its_work_or_says_why_not(
             console = capfd.readouterr().err  # there Blender tells of callbacks that raise
             if "Traceback" in console:
                 wrong.append(f"{name} {properties} {how} prints: {console}")
-            error = sessions.of(bpy.context.scene).error
+            error = sessions.of(bpy.context.scene).refusals.error
             if any(bad in error for bad in _BAD):
                 wrong.append(f"{name} {properties} {how} leaves: {error}")
     assert not wrong, "\n\n".join(wrong)

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, height, play, this_session, told
+from bpy_scene import add_ball, frame, height, play, this_run, this_session, told
 from softpressure_ext.operators.simulate import SOFTPRESSURE_OT_delete_cache
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk, packing
@@ -46,13 +46,13 @@ def test_a_packed_cache_plays_where_the_file_is_copied_to(tmp_path: Path) -> Non
     bpy.ops.wm.open_mainfile(filepath=str(copied))
     scene, ball = bpy.context.scene, bpy.data.objects["Ball"]
     assert not disk.path_of(scene).exists() and packing.KEY not in scene
-    assert this_session().cache.last_frame == 10 and not this_session().is_out_of_date(scene)
+    assert this_run().cache.last_frame == 10 and not this_session().is_out_of_date(scene)
     frame(8)
     assert height(ball) == there
     scene.frame_end = 12
     frame(1)
     play(11, 12)
-    assert this_session().cache.last_frame == 12 and this_session().error == ""  # it goes on from its state
+    assert this_run().cache.last_frame == 12 and this_session().refusals.error == ""  # it goes on from its state
 
 
 @pytest.mark.smoke
@@ -65,10 +65,10 @@ def test_packing_is_undone_when_it_is_switched_off_and_saved(tmp_path: Path) -> 
     bpy.ops.wm.save_mainfile()
     assert size_of(path) < packed
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    assert this_session().cache.last_frame == 10  # that on disk
+    assert this_run().cache.last_frame == 10  # that on disk
     disk.path_of(bpy.context.scene).unlink()
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    assert this_session().cache is None
+    assert this_run().cache is None
 
 
 def test_of_two_caches_the_one_that_fits_the_file_is_taken(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_of_two_caches_the_one_that_fits_the_file_is_taken(tmp_path: Path) -> No
     assert not this_session().is_out_of_date(bpy.context.scene)
     place.write_bytes(b"nonsense")
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    assert this_session().cache.last_frame == 10 and this_session().error == ""
+    assert this_run().cache.last_frame == 10 and this_session().refusals.error == ""
 
 
 @pytest.mark.parametrize("data", [b"nonsense", b"", 5, "text", [1, 2]])
@@ -98,7 +98,7 @@ def test_a_damaged_packed_cache_is_named_and_never_unpickled(tmp_path: Path, dat
     bpy.ops.wm.open_mainfile(filepath=str(path))
     assert "cache in the .blend: not a readable cache" in told()
     play(1, 3)
-    assert this_session().error == "" and this_session().cache.last_frame == 3
+    assert this_session().refusals.error == "" and this_run().cache.last_frame == 3
 
 
 def test_a_pickled_object_in_the_file_is_refused(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_pickled_object_in_the_file_is_refused(tmp_path: Path) -> None:
     simulated(tmp_path / "file.blend")
     bpy.context.scene[packing.KEY] = file.getvalue()
     with pytest.raises(Exception, match="not a readable cache"):
-        packing.read(bpy.context.scene)
+        packing.read(bpy.context.scene, "")
 
 
 def test_a_failed_save_leaves_nothing_in_memory(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_frames_stay_whatever_the_order_of_save_bake_pack_move_and_reopen(first:
             path = do(step, path)
         if any(obj.softpressure.is_baked for obj in bpy.context.scene.objects):
             bpy.ops.softpressure.free_bake()
-        cache = this_session().cache
+        cache = this_run().cache
         if cache is None or cache.last_frame != 10 or this_session().is_out_of_date(bpy.context.scene):
             lost.append(order)
     assert not lost
@@ -181,7 +181,7 @@ def test_the_folder_may_be_chosen_beside_the_file_or_anywhere(tmp_path: Path) ->
         bpy.ops.wm.save_mainfile()
         bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
         scene = bpy.context.scene
-        assert this_session().cache.last_frame == 10
+        assert this_run().cache.last_frame == 10
     other = tmp_path / "other" / "file.blend"
     other.parent.mkdir()
     scene.softpressure.cache_folder = "//caches"
@@ -199,7 +199,7 @@ def test_delete_removes_it_from_memory_disk_and_file(tmp_path: Path) -> None:
     frame(5)
     assert bpy.ops.softpressure.delete_cache() == {"FINISHED"}
     assert not place.exists() and other.exists()
-    assert this_session().cache.last_frame == 1 and bpy.context.scene.frame_current == 1
+    assert this_run().cache.last_frame == 1 and bpy.context.scene.frame_current == 1
     assert height(ball) == pytest.approx(5.0, abs=1e-5)
     other.unlink()
     bpy.ops.softpressure.simulate()
@@ -209,13 +209,13 @@ def test_delete_removes_it_from_memory_disk_and_file(tmp_path: Path) -> None:
     this_session().clear()
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    assert this_session().cache is None
+    assert this_run().cache is None
 
 
 def test_delete_asks_where_it_takes_long_to_simulate_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     manager = SimpleNamespace(invoke_confirm=lambda *_, message, **__: asked.append(message) or {"RUNNING_MODAL"})
-    operator = SimpleNamespace(execute=lambda _: {"FINISHED"})
+    operator = SimpleNamespace(bl_label="Delete Cache", execute=lambda _: {"FINISHED"})
     simulated()
     context = SimpleNamespace(scene=bpy.context.scene, window_manager=manager)
     assert SOFTPRESSURE_OT_delete_cache.invoke(operator, context, None) == {"FINISHED"} and not asked

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, frame, this_session
+from bpy_scene import add_ball, frame, this_run
 from softpressure_ext.panels import menus, scene
 from softpressure_ext.softpressure.viewport import cached_range
 
@@ -24,16 +24,16 @@ def color() -> Any:
 def test_calculate_to_frame_ends_there_and_simulate_continues() -> None:
     add_ball()
     bpy.ops.softpressure.simulate()
-    whole = this_session().cache
+    whole = this_run().cache
     bpy.ops.softpressure.reset()
     frame(6)
     assert bpy.ops.softpressure.simulate(to_frame=True) == {"FINISHED"}
-    first, cache = this_session().world, this_session().cache
+    first, cache = this_run().world, this_run().cache
     assert cache.last_frame == 6 and bpy.context.scene.frame_current == 6
     assert bpy.ops.softpressure.simulate(to_frame=True) == {"FINISHED"} and cache.last_frame == 6
     bpy.ops.softpressure.simulate()
-    assert this_session().world is first and this_session().cache.last_frame == 10
-    np.testing.assert_array_equal(this_session().cache.positions(0, 10), whole.positions(0, 10))
+    assert this_run().world is first and this_run().cache.last_frame == 10
+    np.testing.assert_array_equal(this_run().cache.positions(0, 10), whole.positions(0, 10))
 
 
 @pytest.mark.parametrize("number", [-3, 11])

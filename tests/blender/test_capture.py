@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, rest, select, shown, this_session
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, rest, select, shown, this_run, this_session
 from softpressure_ext.core.topology import signed_volume
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -14,8 +14,8 @@ pytestmark = pytest.mark.usefixtures("falling")
 
 def start() -> Any:
     frame(1)
-    assert not this_session().error
-    return this_session().start
+    assert not this_session().refusals.error
+    return this_run().start
 
 
 def key_location(obj: Any, *values: tuple[int, tuple[float, float, float]]) -> None:
@@ -143,7 +143,7 @@ def test_pinned_vertices_follow_an_armature_that_deforms_the_mesh() -> None:
         pose.keyframe_insert("location", frame=number)
     begin = start().bodies[0].positions
     play(2, 5)
-    assert not this_session().error
+    assert not this_session().refusals.error
     np.testing.assert_allclose(shown(ball)[top], begin[top] + (2, 0, 0), atol=1e-5)
     free = np.setdiff1d(np.arange(len(begin)), top)
     np.testing.assert_allclose(shown(ball)[free][:, 0], begin[free][:, 0], atol=1e-5)
@@ -156,8 +156,8 @@ def test_painting_another_pin_weight_resets_at_the_first_frame() -> None:
     equator = next(v.index for v in ball.data.vertices if abs(v.co.z) < 0.1)
     ball.vertex_groups["Pin"].add([equator], 1.0, "REPLACE")
     frame(1)
-    assert this_session().cache.last_frame == 1
-    assert equator in this_session().start.bodies[0].pinned
+    assert this_run().cache.last_frame == 1
+    assert equator in this_run().start.bodies[0].pinned
 
 
 def test_still_colliders_are_given_once_and_moving_ones_each_frame() -> None:
@@ -190,7 +190,7 @@ def test_a_collider_deformed_by_a_modifier_is_read_evaluated() -> None:
     hook.location.z = 1.0
     hook.keyframe_insert("location", frame=3)
     play(1, 3)
-    assert not this_session().error
+    assert not this_session().refusals.error
     np.testing.assert_allclose(FallingWorld.made[-1].given[1].collider_positions[0][:, 2], 1.0, atol=1e-5)
 
 
@@ -214,8 +214,8 @@ def test_a_collider_that_changes_its_topology_stops_with_a_sentence() -> None:
     array.count = 3
     array.keyframe_insert("count", frame=2)
     play(1, 3)
-    assert "Floor: changes from 4 to 12 vertices" in this_session().error
-    assert this_session().cache.last_frame == 1
+    assert "Floor: changes from 4 to 12 vertices" in this_session().refusals.error
+    assert this_run().cache.last_frame == 1
 
 
 def test_a_body_far_from_the_origin_keeps_its_shape() -> None:

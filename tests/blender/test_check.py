@@ -8,7 +8,7 @@ import bmesh
 import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, add_mesh, as_drawn, play, problem_of, this_session
+from bpy_scene import add_ball, add_mesh, as_drawn, play, problem_of, this_run
 from softpressure_ext.panels.diagnostics import SOFTPRESSURE_PT_diagnostics
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
@@ -217,8 +217,8 @@ def test_no_fix_acts_in_edit_mode_or_on_baked_bodies() -> None:
 def test_it_knows_what_a_start_refuses_and_leaves_the_cache_alone() -> None:
     ball, jelly = add_ball(), add_ball("Jelly", (3, 0, 5))
     play(1, 3)
-    cache = sessions.of(bpy.context.scene).cache
-    assert check() == [] and sessions.of(bpy.context.scene).cache is cache and bpy.context.scene.frame_current == 3
+    cache = sessions.of(bpy.context.scene).run.cache
+    assert check() == [] and sessions.of(bpy.context.scene).run.cache is cache and bpy.context.scene.frame_current == 3
     jelly.softpressure.body_type, jelly.softpressure.cell_size = "SOLID", 0.005
     [flaw] = check()
     assert flaw.object_name == "Jelly" and flaw.is_grave and "cells, more than" in flaw.sentence
@@ -309,8 +309,8 @@ def test_it_knows_what_simulate_will_say(make: Callable[[], Any], said: str, rem
     bpy.ops.softpressure.simulate()
     [notice] = [each for each in status.notices(bpy.context.scene) if "Lock Interface" not in each]
     if said == "cross":
-        assert notice.startswith(f"{this_session().crossing_count} triangles cross")
-        assert f" {this_session().crossing_count} faces" in flaw.sentence
+        assert notice.startswith(f"{this_run().crossing_count} triangles cross")
+        assert f" {this_run().crossing_count} faces" in flaw.sentence
     else:
         assert notice == flaw.sentence
 

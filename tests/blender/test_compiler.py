@@ -49,7 +49,7 @@ bpy.context.scene.frame_set(1)
 bpy.context.scene.frame_set(2)
 print("NOTICE", status.notices(bpy.context.scene))
 sys.meta_path.remove(missing)
-print("AGAIN", press(bpy.ops.softpressure.simulate), sessions.of(bpy.context.scene).cache.last_frame)
+print("AGAIN", press(bpy.ops.softpressure.simulate), sessions.of(bpy.context.scene).run.cache.last_frame)
 """
 
 

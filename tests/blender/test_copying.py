@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, add_mesh, as_drawn, frame, height, play, select, this_session
+from bpy_scene import add_ball, add_mesh, as_drawn, frame, height, play, select, this_run
 from softpressure_ext.panels.bodies import SOFTPRESSURE_UL_bodies
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io
@@ -29,7 +29,7 @@ def test_kind_and_all_settings_are_copied() -> None:
     assert settings.friction == ball.softpressure.friction and not settings.is_property_set("friction")
     assert mesh_io.live_key(other) is not None
     play(1, 3)
-    assert set(this_session().object_uids) == {ball.session_uid, other.session_uid}
+    assert set(this_run().object_uids) == {ball.session_uid, other.session_uid}
 
 
 def test_a_type_and_a_shape_are_copied_too() -> None:
@@ -124,7 +124,7 @@ def test_linked_copies_of_a_scene_show_each_its_own_simulation() -> None:
     first.softpressure.point_attributes = True
     bpy.ops.softpressure.simulate()
     ball.data.calc_loop_triangles()
-    this_session().cache.torn[0] = np.full(len(ball.data.loop_triangles), 3, np.int32)
+    this_run().cache.torn[0] = np.full(len(ball.data.loop_triangles), 3, np.int32)
     frame(6)
     own = seen()
     bpy.ops.scene.new(type="LINK_COPY")

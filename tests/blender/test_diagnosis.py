@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, frame, this_session
+from bpy_scene import add_ball, frame, this_run
 from softpressure_ext.panels.diagnostics import SOFTPRESSURE_PT_diagnostics
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import diagnosis
@@ -45,7 +45,7 @@ def test_the_panel_names_two_balls_that_cross_and_the_reason() -> None:
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert shown() == [diagnosis.FIRST]
     frame(2)
-    (alone, report) = this_session().reports[2]
+    (alone, report) = this_run().reports[2]
     behind = report.reasons[0].count
     assert behind > 1
     found = shown()
@@ -59,7 +59,7 @@ def test_the_panel_names_two_balls_that_cross_and_the_reason() -> None:
     assert f"Ball A and Renamed: {crossing}" in shown()
     one.softpressure.mass = 7.0  # a new start forgets
     frame(1)
-    assert this_session().reports == {} and shown() == [diagnosis.FIRST]
+    assert this_run().reports == {} and shown() == [diagnosis.FIRST]
 
 
 def test_the_trace_has_a_row_for_each_frame_and_body(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_panels import drawn
-from bpy_scene import FallingWorld, add_ball, play, this_session, told
+from bpy_scene import FallingWorld, add_ball, play, this_run, this_session, told
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk
@@ -160,9 +160,9 @@ def test_a_cache_of_an_earlier_version_still_plays(falling: Any, tmp_path: Path)
     with path.open("wb") as file:
         np.savez(file, **arrays)
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
-    assert this_session().cache.last_frame == 4 and not this_session().is_out_of_date(bpy.context.scene)
+    assert this_run().cache.last_frame == 4 and not this_session().is_out_of_date(bpy.context.scene)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert this_session().cache.last_frame == 10 and len(FallingWorld.made[-1].given) == 6
+    assert this_run().cache.last_frame == 10 and len(FallingWorld.made[-1].given) == 6
     shutil.rmtree(path.parent)
 
 

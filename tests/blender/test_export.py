@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import buttons, drawn
-from bpy_scene import add_ball, fingerprint, frame, rest, select, shown, this_session
+from bpy_scene import add_ball, fingerprint, frame, rest, select, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import export as panels
 from softpressure_ext.softpressure.baking import bake as baking
@@ -30,7 +30,7 @@ def wobbling(**settings: Any) -> tuple[Any, dict[int, Any]]:
     ball.rotation_euler, ball.scale = (0.3, 0.2, 0.1), (1.1, 0.9, 1.3)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     session = this_session()
-    old = session.cache
+    old = session.run.cache
     cache = FrameCache(1, old.body_names, old.vertex_counts, input_fingerprint=old.input_fingerprint)
     for number in FRAMES:
         fallen = [old.positions(body, number).copy() for body in range(len(old.body_names))]
@@ -38,8 +38,8 @@ def wobbling(**settings: Any) -> tuple[Any, dict[int, Any]]:
             phase = 7.0 * positions[:, :1] + 3.0 * positions[:, 1:2] + 0.4 * number
             positions += 0.05 * (np.sin(phase + [0.0, 1.0, 2.0]) - np.sin(phase - 0.4 * number + [0.0, 1.0, 2.0]))
         cache.append(number, fallen, [old.transform(body, number) for body in range(len(old.body_names))])
-    session.cache = cache
-    session.shown.clear()
+    session.run.cache = cache
+    session.display.shown.clear()
     return ball, {number: cache.positions(0, number).astype(float) for number in FRAMES}
 
 
@@ -145,7 +145,7 @@ def growing() -> Any:
     """A ball that falls, and whose radius of 0.5 m grows by 1 % times the square of the frames since the start."""
     ball = add_ball()
     bpy.ops.softpressure.simulate()
-    for number, positions in enumerate(this_session().cache._positions):
+    for number, positions in enumerate(this_run().cache._positions):
         centre = positions.mean(axis=0)
         positions[:] = centre + (1.0 + 0.01 * number**2) * (positions - centre)
     return ball
@@ -157,7 +157,7 @@ def test_relative_keys_are_the_fewest_within_the_error_they_report() -> None:
     frame(1)
     before = fingerprint(ball)
     bpy.context.scene.softpressure.key_error = 0.0199
-    cache = this_session().cache
+    cache = this_run().cache
     assert bpy.ops.softpressure.bake(target="RELATIVE_KEYS") == {"FINISHED"}
     keys, kept = ball.data.shape_keys, (1, 4, 7, 10)
     assert [key.name for key in keys.key_blocks] == ["Basis", *(f"SP Bake {number}" for number in kept)]
@@ -180,7 +180,7 @@ def test_a_body_that_only_moves_as_a_whole_needs_no_keys_between() -> None:
     ball.rotation_euler, ball.scale = (0.3, 0.2, 0.1), (1.1, 0.9, -1.3)
     ball.keyframe_insert("scale", frame=1)
     bpy.ops.softpressure.simulate()
-    cache = this_session().cache
+    cache = this_run().cache
     for number, positions in enumerate(cache._positions):
         centre, angle = positions.mean(axis=0), 0.4 * number
         turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
@@ -204,7 +204,7 @@ def test_an_object_that_others_follow_stays_where_it_is() -> None:
     ball, child = growing(), add_ball("Child", (3, 0, 5), None)
     child.parent = ball
     bpy.ops.softpressure.simulate()
-    cache = this_session().cache
+    cache = this_run().cache
     bpy.context.scene.softpressure.key_error = 0.0199
     bpy.ops.softpressure.bake(target="RELATIVE_KEYS")
     frame(10)
@@ -294,10 +294,10 @@ def test_exporting_says_what_is_wrong(tmp_path: Path) -> None:
     bpy.ops.softpressure.simulate()
     for target, suffix in (("SHAPE_KEYS", ".fbx"), ("RELATIVE_KEYS", ".mdd")):
         bpy.ops.softpressure.bake(target=target)
-        cache, this_session().cache = this_session().cache, None
+        cache, this_run().cache = this_run().cache, None
         with pytest.raises(RuntimeError, match=r"Ball: is baked to .* shape keys.*, and the cached frames are gone"):
             export(tmp_path / f"out{suffix}")
-        this_session().cache = cache
+        this_run().cache = cache
         bpy.ops.softpressure.free_bake()
     assert not [path for path in tmp_path.iterdir() if path.is_file()]
 
@@ -356,9 +356,9 @@ def test_formats_that_the_state_forbids_are_greyed_and_the_cure_is_right(tmp_pat
     bpy.ops.softpressure.simulate()
     bpy.ops.softpressure.bake()
     assert greyed() == set()  # the cached frames are exported
-    cache, this_session().cache = this_session().cache, None
+    cache, this_run().cache = this_run().cache, None
     assert greyed() == {"GLTF", "FBX"}
-    this_session().cache = cache
+    this_run().cache = cache
     bpy.ops.softpressure.free_bake()
     export(tmp_path / "out.glb")
     bpy.ops.softpressure.bake(target="RELATIVE_KEYS")

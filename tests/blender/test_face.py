@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import pytest
 from bpy_panels import Layout, body_rows, drawn, show, shown_panels
-from bpy_scene import add_ball, play, select, this_session
+from bpy_scene import add_ball, play, select, this_run
 from softpressure_ext.panels import menus
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.softpressure.bodies import materials
@@ -73,7 +73,7 @@ def test_an_automatic_value_is_a_number_and_a_box_sets_one_s_own() -> None:
     ball, settings = add_ball(), bpy.context.object.softpressure
     assert automatic.text(settings, "thickness") == "Automatic"
     play(1, 2)
-    thickness = float(this_session().world.model.thickness[0])
+    thickness = float(this_run().world.model.thickness[0])
     assert automatic.value(settings, "thickness") == pytest.approx(thickness)
     assert automatic.text(settings, "thickness") in body_rows()
     settings.own_thickness = True

@@ -51,7 +51,7 @@ def test_a_ring_of_edges_or_a_flat_face_falls_rests_and_is_baked(faces: Any) -> 
     ring = add_outline(RING, faces, mass=2.0, damping=8.0, bounciness=0.0, depth=0.1)
     assert ring.softpressure.body_type == "LOOP"  # chosen for it
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert not this_session().error
+    assert not this_session().refusals.error
     frame(24)
     simulated = shown(ring)
     assert simulated.shape == (24, 3) and np.abs(simulated[:, 1]).max() < 1e-7

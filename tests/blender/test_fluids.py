@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, play, this_session
+from bpy_scene import add_ball, play, this_run, this_session
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_gas
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_fluids
 from softpressure_ext.softpressure.state import input_digest
@@ -22,8 +22,8 @@ def test_settings_are_in_panels_of_their_own_and_reach_the_model() -> None:
     for name, value in AROUND.items():
         setattr(scene.softpressure, name, value)
     play(1, 2)
-    assert not this_session().error
-    model = this_session().world.model
+    assert not this_session().refusals.error
+    model = this_run().world.model
     numbers = {name: value for name, value in INSIDE.items() if name != "gas_hold"}
     assert model.settings[0]["gas_hold"] == "VOLUME"
     assert {name: model.settings[0][name] for name in numbers} == pytest.approx(numbers, rel=1e-6)
@@ -43,13 +43,13 @@ def test_weights_of_the_pressure_group_reach_the_model() -> None:
     group.add([7], 0.25, "REPLACE")
     ball.softpressure.pressure_group = "Press"
     play(1, 2)
-    assert not this_session().error
-    model = this_session().world.model
+    assert not this_session().refusals.error
+    model = this_run().world.model
     weights = model.pressure_weight[model.point_of_vertex[: model.vertex_count]]
     assert {vertex: weights[vertex] for vertex in np.flatnonzero(weights)} == {0: 1.0, 5: 1.0, 7: 0.25}
     ball.softpressure.body_type = "SOLID"
     play(1, 2)
-    assert not this_session().error
+    assert not this_session().refusals.error
 
 
 @pytest.mark.usefixtures("falling")
@@ -64,8 +64,8 @@ def test_the_level_is_keyed_and_its_keys_date_the_cache() -> None:
     settings.keyframe_insert("liquid_level", frame=3)
     before = input_digest.of_inputs(scene)
     play(1, 4)
-    assert not this_session().error
-    assert [given.liquid_level for given in this_session().world.given] == [0.0, 25.0, 25.0]  # half a metre per unit
+    assert not this_session().refusals.error
+    assert [given.liquid_level for given in this_run().world.given] == [0.0, 25.0, 25.0]  # half a metre per unit
     assert input_digest.of_inputs(scene) == before  # whatever the present frame is
     settings.liquid_level = 40.0
     settings.keyframe_insert("liquid_level", frame=3)

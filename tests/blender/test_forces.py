@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, height, play, rest, shown, this_session, told
+from bpy_scene import FallingWorld, add_ball, height, play, rest, shown, this_run, this_session, told
 from softpressure_ext.softpressure.state import input_digest
 
 
@@ -215,7 +215,7 @@ def test_goals_are_read_where_the_modifiers_have_them() -> None:
     add_lifting_lattice(ball)
     bpy.context.scene.frame_end = 12
     bpy.ops.softpressure.simulate()
-    assert not this_session().error
+    assert not this_session().refusals.error
     bpy.context.scene.frame_set(12)
     assert height(ball) == pytest.approx(3.0, abs=0.02)
     np.testing.assert_allclose(shown(ball), rest(ball) + (0, 0, 1), atol=0.03)
@@ -228,7 +228,7 @@ def test_weight_1_is_pinned_and_weight_0_is_free() -> None:
     add_group(ball, "Pins", {4: 1.0, 5: 1.0})
     ball.softpressure.goal_group, ball.softpressure.pin_group = "Goal", "Pins"
     found, world = given(), FallingWorld.made[-1]
-    body = this_session().start.bodies[0]
+    body = this_run().start.bodies[0]
     assert body.pinned.tolist() == [0, 4, 5] and world.model.pinned.sum() == 3
     assert body.pulled.vertices.tolist() == [1, 3] and body.pulled.weights.tolist() == [0.5, 0.25]
     assert found.pinned_positions[0].shape == (3, 3) and found.goal_positions[0].shape == (2, 3)

@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, select, this_session
+from bpy_scene import add_ball, frame, select, this_run, this_session
 from softpressure_ext.softpressure.bodies import hose_problems
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import hoses
@@ -32,7 +32,7 @@ def test_add_hose_links_the_two_selected_bodies(falling: Any) -> None:
     assert hoses.at(bpy.context.scene, one) == [hose] == hoses.of_scene(bpy.context.scene)
     frame(1)
     frame(2)
-    world = this_session().world
+    world = this_run().world
     assert world.model.hoses.ends.tolist() in ([[0, 1]], [[1, 0]])
     assert world.model.hoses.conductance == pytest.approx([50.0])
     assert given(world) == [{0: 1.0}]
@@ -67,7 +67,7 @@ def test_a_keyed_valve_is_read_in_each_frame_and_makes_the_cache_out_of_date(fal
     assert this_session().is_out_of_date(bpy.context.scene)
     for number in (1, 2, 3):
         frame(number)
-    valves = [each[0] for each in given(this_session().world)]
+    valves = [each[0] for each in given(this_run().world)]
     assert valves == pytest.approx([0.5, 1.0], abs=0.01)
 
 
@@ -93,7 +93,7 @@ def test_a_hose_whose_body_is_gone_says_so_and_takes_no_part(falling: Any) -> No
     assert "has no body at the end To" in hose_problems.problem(scene, hose)
     frame(1)
     frame(2)
-    assert not len(this_session().world.model.hoses.ends)
+    assert not len(this_run().world.model.hoses.ends)
     assert any("Hose: this hose has no body" in sentence for sentence in status.notices(scene))
     hose.softpressure.hose_to = hose.softpressure.hose_from
     assert "both ends" in hose_problems.problem(scene, hose)
@@ -150,10 +150,10 @@ def test_a_pressed_body_swells_the_other_and_the_bake_keeps_it() -> None:
     for valve in (0.0, 1.0):
         hose.softpressure.valve = valve
         assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-        amounts = this_session().world.save()
+        amounts = this_run().world.save()
         assert abs(amounts.lost_gas.sum()) < 1e-12 * amounts.gas.sum()
-        cache = this_session().cache
-        number = this_session().object_uids.index(other.session_uid)
+        cache = this_run().cache
+        number = this_run().object_uids.index(other.session_uid)
         swollen.append(float(np.ptp(cache.positions(number, 12.0)[:, 0])))
     assert swollen[1] > 1.005 * swollen[0]
     assert bpy.ops.softpressure.bake() == {"FINISHED"}

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, frame, play, rest, shown, this_session
+from bpy_scene import add_ball, frame, play, rest, shown, this_run, this_session
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_simulation
 from softpressure_ext.softpressure.state import versions
 
@@ -24,7 +24,7 @@ def add_egg(**settings: Any) -> Any:
 
 
 def gauge() -> float:
-    return float(this_session().world.diagnostics().bodies[0].gauge_pressure)
+    return float(this_run().world.diagnostics().bodies[0].gauge_pressure)
 
 
 def body_panel() -> list[str]:
@@ -40,7 +40,7 @@ def test_a_new_body_has_its_pressure_at_rest_and_its_drawn_shape() -> None:
     assert ball.softpressure.gauge_pressure == 2_000.0
     drawn_shape = rest(ball)
     play(1, 25)
-    assert not this_session().error
+    assert not this_session().refusals.error
     assert gauge() == pytest.approx(2_000.0, rel=0.02)
     assert np.abs(shown(ball) - drawn_shape).max() < 5e-4
 
@@ -49,7 +49,7 @@ def test_a_slack_body_at_its_drawn_volume_is_as_it_was() -> None:
     bpy.context.scene.use_gravity = False
     add_ball(location=(0, 0, 0), pressure_at="DRAWN", drawn_shape="SLACK")
     play(1, 25)
-    assert this_session().world.model.fillings == (None,)
+    assert this_run().world.model.fillings == (None,)
     assert 100.0 < gauge() < 1_000.0  # the skin's growth eats the rest
     assert not any("Inflates" in text or text == UNKNOWN for text in body_rows())
 
@@ -59,7 +59,7 @@ def test_a_body_starts_as_drawn_or_at_rest() -> None:
     drawn_shape = rest(egg)
     frame(1)
     np.testing.assert_allclose(shown(egg), drawn_shape, atol=1e-6)
-    [(_, move)] = this_session().inflations.values()
+    [(_, move)] = this_run().inflations.values()
     assert move > 0.001
     egg.softpressure.start_at_rest = True
     frame(1)
@@ -75,12 +75,12 @@ def test_the_panel_shows_how_far_a_body_puffs_out() -> None:
     assert UNKNOWN in body_panel()
     frame(1)
     [text] = [text for text in body_panel() if text.startswith("Inflates") and text != UNKNOWN]
-    [(growth, move)] = this_session().inflations.values()
+    [(growth, move)] = this_run().inflations.values()
     assert text == f"Inflates {100 * move:.2g} cm, volume {100 * growth:+.1f} %"
     bpy.context.scene.frame_end = 30
     play(2, 30)
-    volume = this_session().world.diagnostics().bodies[0].volume
-    assert volume / this_session().world.model.drawn_volume[0] - 1.0 == pytest.approx(growth, abs=0.1 * growth)
+    volume = this_run().world.diagnostics().bodies[0].volume
+    assert volume / this_run().world.model.drawn_volume[0] - 1.0 == pytest.approx(growth, abs=0.1 * growth)
     egg.softpressure.drawn_shape = "SLACK"  # what was told is out of date
     assert UNKNOWN in body_panel()
 
@@ -107,9 +107,9 @@ def test_a_keyed_pressure_is_that_at_rest_and_reported_if_it_is_too_high() -> No
     bpy.context.scene.frame_end = 32
     play(1, 30)
     assert gauge() == pytest.approx(6_000.0, rel=0.02)
-    assert not this_session().overstretched
+    assert not this_run().overstretched
     play(31, 32)
-    assert "stretches its skin" in this_session().overstretched[0]
+    assert "stretches its skin" in this_run().overstretched[0]
 
 
 def test_a_keyed_pressure_at_which_a_skin_is_to_tear_is_not_reported() -> None:
@@ -120,11 +120,11 @@ def test_a_keyed_pressure_at_which_a_skin_is_to_tear_is_not_reported() -> None:
         ball.keyframe_insert("softpressure.gauge_pressure", frame=number)
     bpy.context.scene.frame_end = 3
     play(1, 3)
-    assert not this_session().overstretched
+    assert not this_run().overstretched
     ball.softpressure.gauge_pressure = 60_000.0
     ball.animation_data_clear()
     frame(1)
-    assert "stretches its skin" in this_session().overstretched[0]  # it would tear at once
+    assert "stretches its skin" in this_run().overstretched[0]  # it would tear at once
 
 
 @pytest.mark.smoke
@@ -155,6 +155,6 @@ def test_a_run_goes_on_from_its_file_with_the_same_bits(tmp_path: Path) -> None:
     whole = shown(egg)
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "egg.blend"))
     play(1, 8)  # captured at the first frame, cached to the fourth
-    assert not this_session().error
+    assert not this_session().refusals.error
     assert np.array_equal(shown(bpy.data.objects["Egg"]), whole)
-    assert this_session().inflations
+    assert this_run().inflations

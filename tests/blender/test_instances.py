@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows, buttons
-from bpy_scene import add_ball, play, problem_of, select, state_text, this_session
+from bpy_scene import add_ball, play, problem_of, select, state_text, this_run
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.viewport import overlay
@@ -37,7 +37,7 @@ def cube(name: str, location: Any) -> Any:
 
 
 def obstacle() -> Any:
-    (found,) = this_session().start.colliders
+    (found,) = this_run().start.colliders
     return found
 
 

@@ -15,6 +15,7 @@ from bpy_scene import (
     frame,
     play,
     shown,
+    this_run,
     this_session,
     told,
 )
@@ -51,7 +52,7 @@ def begin() -> jobs.Job:
 
 
 def last_frame() -> int:
-    cache = this_session().cache
+    cache = this_run().cache
     return 0 if cache is None else int(cache.last_frame)
 
 
@@ -66,8 +67,8 @@ def go_on(job: jobs.Job, to_frame: int = 10**9) -> None:
 
 def frames() -> list[Any]:
     """The cached positions of all bodies, by frame, and where rigid ones are."""
-    cache = this_session().cache
-    count, numbers = len(this_session().object_uids), range(cache.first_frame, cache.last_frame + 1)
+    cache = this_run().cache
+    count, numbers = len(this_run().object_uids), range(cache.first_frame, cache.last_frame + 1)
     return [
         [part for body in range(count) for part in (cache.positions(body, at), cache.transform(body, at))]
         for at in numbers
@@ -210,7 +211,7 @@ def test_a_changed_input_stops_it_with_a_sentence(slow: Callable[[float], None])
         go_on(job)
     assert job.is_over and 4 <= last_frame() < 10
     worker_thread.wait()
-    assert not this_session().error and this_session().is_out_of_date(bpy.context.scene)
+    assert not this_session().refusals.error and this_session().is_out_of_date(bpy.context.scene)
     ball.softpressure.mass = 1.0  # it was a mistake: nothing is lost
     go_on(begin())
     assert last_frame() == 10 and len(FallingWorld.made) == 1
@@ -244,7 +245,7 @@ def test_operations_that_replace_data_end_it_first(slow: Callable[[float], None]
         bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "ball.blend"))
     assert job.is_over and jobs.current() is None
     worker_thread.wait()
-    assert not this_session().is_filling and this_session().stepper is None
+    assert this_session().activity is sessions.Activity.IDLE and this_run().stepper is None
 
 
 @pytest.mark.smoke
@@ -304,7 +305,7 @@ def test_reading_ahead_stops_where_it_would_take_too_much_memory(
     until = time.monotonic() + 0.15
     while time.monotonic() < until:
         job.advance()
-    stepper = this_session().stepper
+    stepper = this_run().stepper
     assert stepper is not None and not stepper.has_room()
     assert stepper._given_count - stepper._done_count == 2
     go_on(job)
@@ -337,7 +338,7 @@ def test_a_timeline_leaves_frames_that_take_long_to_simulate(
     play(4, 5)
     monkeypatch.setattr(timeline, "_SLOWEST", 0.05)
     assert not timeline.is_too_slow(this_session())  # without a window nobody waits
-    monkeypatch.setattr(timeline, "is_too_slow", lambda session: session.seconds[-1] > timeline._SLOWEST)
+    monkeypatch.setattr(timeline, "is_too_slow", lambda session: session.run.seconds[-1] > timeline._SLOWEST)
     play(6, 8)
     assert last_frame() == 5
     assert "press Simulate" in told()

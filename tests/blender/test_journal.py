@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, this_session
+from bpy_scene import add_ball, this_run, this_session
 from softpressure_ext.softpressure.cache import disk, journal
 from softpressure_ext.softpressure.simulation import simulate_job
 from softpressure_ext.softpressure.state import jobs
@@ -19,11 +19,11 @@ def stopped(path: Path, frames: int) -> tuple[Any, Path]:
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     scene = bpy.context.scene
     work = simulate_job.simulate(scene)
-    while this_session().cache is None or this_session().cache.frame_count < frames:
+    while this_run().cache is None or this_run().cache.frame_count < frames:
         next(work)
     work.close()
     jobs.worker_thread.wait()
-    return this_session().cache, disk.path_of(scene)
+    return this_run().cache, disk.path_of(scene)
 
 
 def same(a: Any, b: Any, frames: int) -> bool:
@@ -34,11 +34,11 @@ def test_frames_of_a_run_that_did_not_end_are_there_when_the_file_is_opened(tmp_
     cache, place = stopped(tmp_path / "file.blend", 6)
     assert not place.exists() and journal.frames_path(place).exists()
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
-    found, scene = this_session().cache, bpy.context.scene
+    found, scene = this_run().cache, bpy.context.scene
     assert found.last_frame == cache.last_frame >= 6 and same(found, cache, found.last_frame)
     assert not this_session().is_out_of_date(scene)
     bpy.ops.softpressure.simulate()  # goes on from its state
-    assert this_session().cache.last_frame == 10 and same(this_session().cache, cache, cache.last_frame)
+    assert this_run().cache.last_frame == 10 and same(this_run().cache, cache, cache.last_frame)
     assert place.exists() and not journal.frames_path(place).exists() and not journal.state_path(place).exists()
 
 
@@ -65,11 +65,11 @@ def test_a_damaged_journal_is_no_obstacle(tmp_path: Path) -> None:
     records = journal.frames_path(place)
     records.write_bytes(b"\x08\0\0\0\0\0\0\0nonsense")
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
-    assert this_session().cache is None and "not a readable cache" in this_session().error
+    assert this_run().cache is None and "not a readable cache" in this_session().refusals.error
     bpy.ops.softpressure.delete_cache()
     assert not records.exists()
     bpy.ops.softpressure.simulate()
-    assert this_session().cache.last_frame == 10 and this_session().error == ""
+    assert this_run().cache.last_frame == 10 and this_session().refusals.error == ""
 
 
 def test_a_cache_that_fits_the_file_goes_before_a_journal_that_does_not(tmp_path: Path) -> None:
@@ -79,11 +79,11 @@ def test_a_cache_that_fits_the_file_goes_before_a_journal_that_does_not(tmp_path
     bpy.ops.softpressure.simulate()
     ball.softpressure.mass = 3.0
     bpy.context.scene.softpressure.frame_end = 1000  # the worker is not done before it is stopped
-    work, before = simulate_job.simulate(bpy.context.scene), this_session().cache
-    while this_session().cache in (None, before) or this_session().cache.last_frame < 4:
+    work, before = simulate_job.simulate(bpy.context.scene), this_run().cache
+    while this_run().cache in (None, before) or this_run().cache.last_frame < 4:
         next(work)
     work.close()
     jobs.worker_thread.wait()
     assert journal.frames_path(disk.path_of(bpy.context.scene)).exists()
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    assert this_session().cache.last_frame == 10 and not this_session().is_out_of_date(bpy.context.scene)
+    assert this_run().cache.last_frame == 10 and not this_session().is_out_of_date(bpy.context.scene)

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, frame, play, select, this_session
+from bpy_scene import add_ball, add_mesh, frame, play, select, this_run, this_session
 from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_curves
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import status
@@ -27,8 +27,8 @@ def add_floor() -> Any:
 
 
 def row(obj: Any, number: int) -> Any:
-    session = this_session()
-    return session.measured[number][session.object_uids.index(obj.session_uid)]
+    run = this_run()
+    return run.measured[number][run.object_uids.index(obj.session_uid)]
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -54,7 +54,7 @@ def test_a_turning_body_has_the_energy_of_its_spin() -> None:
     ball = add_ball(kind="RIGID", mass=3.0)
     ball.softpressure.angular_velocity = (1.0, 2.0, -2.0)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    model = this_session().world.model
+    model = this_run().world.model
     spin = np.array([1.0, 2.0, -2.0])
     expected = 0.5 * spin @ model.rigid.inertia[0] @ spin
     assert row(ball, 2)[ENERGY] == pytest.approx(expected, rel=0.02)
@@ -70,7 +70,7 @@ def test_a_body_at_rest_is_pressed_by_its_weight() -> None:
     assert row(ball, 72)[STEPS] == 0  # it sleeps, and is pressed as before
     for number in (18, 40, 72):
         assert row(ball, number)[FORCE] == pytest.approx(2.0 * G, rel=0.02)
-        assert this_session().cache.forces(0, number).sum() == pytest.approx(2.0 * G, rel=0.02)
+        assert this_run().cache.forces(0, number).sum() == pytest.approx(2.0 * G, rel=0.02)
 
 
 def test_columns_of_an_earlier_or_later_version_are_found_by_their_headings() -> None:
@@ -103,18 +103,18 @@ def test_they_survive_the_file_and_go_on(tmp_path: Path, falling: Any) -> None:
     path = str(tmp_path / "scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    before = {number: values.copy() for number, values in this_session().measured.items()}
+    before = {number: values.copy() for number, values in this_run().measured.items()}
     bpy.ops.wm.open_mainfile(filepath=path)
-    np.testing.assert_array_equal(this_session().measured[10], before[10])
+    np.testing.assert_array_equal(this_run().measured[10], before[10])
     frame(6)
     ball = bpy.data.objects["Ball"]
     assert status.measurement_text(bpy.context.scene, ball) == "Volume 98.2 %, 2310 Pa"
     bpy.context.scene.frame_end = 12
     play(1, 1)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert sorted(this_session().measured) == list(range(1, 13))
+    assert sorted(this_run().measured) == list(range(1, 13))
     bpy.ops.softpressure.reset()
-    assert sorted(this_session().measured) == [1]
+    assert sorted(this_run().measured) == [1]
 
 
 @pytest.mark.smoke
@@ -136,7 +136,7 @@ def test_curves_are_those_of_the_active_body(falling: Any) -> None:
 def test_an_old_cache_shows_no_curves_and_says_so(falling: Any, tmp_path: Path) -> None:
     scene, ball = bpy.context.scene, add_ball()
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    this_session().measured = {}
+    this_run().measured = {}
     scene.softpressure.show_curves = True
     assert curves.of_body(scene, ball) == [] and not this_session().is_out_of_date(scene)
     assert curves.note(scene, ball) == f"Ball: {measurements.NOT_RECORDED}"
@@ -186,4 +186,4 @@ def test_settings_of_the_view_do_not_date_the_cache(falling: Any) -> None:
     settings.show_curves, settings.curves = True, {"STEPS"}
     settings.overlay_colour, settings.overlay_limit, settings.overlay_pins = "STRAIN", 0.5, True
     frame(1)
-    assert not this_session().is_out_of_date(scene) and this_session().cache.last_frame == 10
+    assert not this_session().is_out_of_date(scene) and this_run().cache.last_frame == 10

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, frame, play, shown, this_session
+from bpy_scene import FallingWorld, frame, play, shown, this_run, this_session
 from softpressure_ext.core import MethodOptions
 from softpressure_ext.core.parameters.methods import METHODS
 from softpressure_ext.core.solvers.choice import FORCE_BASED
@@ -52,18 +52,21 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
     with pytest.raises(RuntimeError, match=r"Icosphere: the motion grows beyond all bounds in frame \d+"):
         bpy.ops.softpressure.simulate()
     session = this_session()
-    assert session.error.startswith("Icosphere: the motion grows beyond all bounds in frame ")
-    assert "Raise the substeps to about" in session.error and "choose the method EXPLICIT" in session.error
-    assert any(session.error in sentence for sentence in status.notices(scene))
-    last = session.cache.last_frame
+    assert session.refusals.error.startswith("Icosphere: the motion grows beyond all bounds in frame ")
+    assert (
+        "Raise the substeps to about" in session.refusals.error
+        and "choose the method EXPLICIT" in session.refusals.error
+    )
+    assert any(session.refusals.error in sentence for sentence in status.notices(scene))
+    last = session.run.cache.last_frame
     assert 5 <= last < 20
     for number in range(1, last + 1):
-        assert np.isfinite(session.cache.positions(0, number)).all()
+        assert np.isfinite(session.run.cache.positions(0, number)).all()
     frame(last)
-    np.testing.assert_allclose(shown(ball), session.cache.positions(0, last), atol=1e-6 * np.abs(shown(ball)).max())
+    np.testing.assert_allclose(shown(ball), session.run.cache.positions(0, last), atol=1e-6 * np.abs(shown(ball)).max())
     scene.softpressure.solver = "EXPLICIT"  # the remedy
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert not session.error and this_session().cache.last_frame == 20
+    assert not session.refusals.error and this_run().cache.last_frame == 20
 
 
 def test_the_options_reach_the_world(falling: Any) -> None:
@@ -105,7 +108,7 @@ def test_xpbd_reports_slack_skins_and_the_panel_only_reads_that() -> None:
     share = float(found[0].removeprefix("Icosphere holds ").partition(" %")[0])
     assert found[0].endswith("% of its pressure. Use the method Soft Pressure, or more substeps.")
     # by the closed form of a ball and the gauges that the panel shows
-    gauges = [this_session().measured[number][0][1] for number in range(3, 15)]
+    gauges = [this_run().measured[number][0][1] for number in range(3, 15)]
     low, high = 0.0, 1.0
     for _ in range(60):
         e = 0.5 * (low + high)

@@ -78,6 +78,6 @@ def test_rigid_bodies_and_colliders_take_what_the_tree_makes() -> None:
         assert problem_of(obj) == ""
         add_ball(location=(0.0, 0.0, 3.0))
         assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-        assert not this_session().refused
+        assert not this_session().refusals.of_objects
         bpy.data.objects.remove(obj)
         bpy.context.view_layer.update()

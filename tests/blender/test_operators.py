@@ -8,8 +8,7 @@ import bpy
 import pytest
 from bpy_panels import body_locked
 from bpy_scene import add_ball
-from softpressure_ext.operators import job, reports
-from softpressure_ext.operators import live as live_play
+from softpressure_ext.operators import interactive, job, reports
 from softpressure_ext.softpressure.state import jobs, status_bar
 
 
@@ -43,7 +42,7 @@ def in_window(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A context with a window, in which every slice of work is one step."""
     monkeypatch.setattr(job, "bpy", SimpleNamespace(app=SimpleNamespace(background=False)))
     monkeypatch.setattr(jobs, "_SLICE", 0.0)
-    monkeypatch.setattr(job, "_TELL_EVERY", 0.0)
+    monkeypatch.setattr(job, "_SHOW_EVERY", 0.0)
     return MagicMock()
 
 
@@ -123,9 +122,9 @@ def test_only_the_panels_with_the_progress_are_redrawn_and_only_when_it_has_chan
     operator.modal(in_window, event("TIMER"))
     assert redrawn == ["UI"]
     for _ in range(50):
-        operator.tell(in_window, operator._job)  # ticks in which nothing has changed
+        operator.show_progress(in_window, operator._job)  # ticks in which nothing has changed
     assert redrawn == ["UI"]
-    monkeypatch.setattr(job, "_TELL_EVERY", 60.0)
+    monkeypatch.setattr(job, "_SHOW_EVERY", 60.0)
     operator.modal(in_window, event("TIMER"))
     operator.modal(in_window, event("TIMER"))  # too soon
     assert redrawn == ["UI", "UI"]
@@ -143,8 +142,8 @@ def test_live_play_takes_keys_over_the_sidebar_but_the_mouse_over_the_view_alone
         window=SimpleNamespace(screen=SimpleNamespace(areas=[viewport, _area("OUTLINER", 200, 90)]))
     )
     mouse = SimpleNamespace(mouse_x=x, mouse_y=10)
-    assert (live_play._viewport_at(context, mouse) is viewport) == has_viewport
-    assert (live_play._view_at(context, mouse) is not None) == has_view
+    assert (interactive._viewport_at(context, mouse) is viewport) == has_viewport
+    assert (interactive._view_at(interactive._viewport_at(context, mouse), mouse) is not None) == has_view
 
 
 @pytest.mark.parametrize("way", ["finished", "escape", "failure"])

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, fingerprint, frame, play, shown, this_session
+from bpy_scene import add_ball, fingerprint, frame, play, shown, this_run, this_session
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -24,7 +24,7 @@ def falling_ball(**settings: Any) -> Any:
 
 def check(ball: Any, number: int) -> None:
     """The vertices are where they were simulated, and the origin has moved as their mean."""
-    cache = this_session().cache
+    cache = this_run().cache
     mean = [cache.positions(0, at).mean(axis=0) for at in (1, number)]
     np.testing.assert_allclose(place(ball), [0.0, 0.0, 5.0] + mean[1] - mean[0], atol=1e-5)
     np.testing.assert_allclose(shown(ball), cache.positions(0, number), atol=1e-5)
@@ -48,7 +48,7 @@ def test_the_origin_moves_with_the_body_and_is_given_back() -> None:
     assert tuple(ball.location) == (0.0, 0.0, 5.0) and not this_session().is_out_of_date(bpy.context.scene)
     ball.softpressure.origin_follows = False
     np.testing.assert_allclose(place(ball), [0.0, 0.0, 5.0], atol=1e-6)
-    np.testing.assert_allclose(shown(ball), this_session().cache.positions(0, 7), atol=1e-5)
+    np.testing.assert_allclose(shown(ball), this_run().cache.positions(0, 7), atol=1e-5)
     bpy.ops.softpressure.remove_body()
     assert not ball.constraints and before
 
@@ -62,7 +62,7 @@ def test_the_simulation_is_the_same_wherever_the_origin_is(has_pins: bool, way: 
         else:
             frame(8)
             bpy.ops.softpressure.simulate()
-        return [this_session().cache.positions(0, number).copy() for number in range(1, 11)]
+        return [this_run().cache.positions(0, number).copy() for number in range(1, 11)]
 
     ball = falling_ball()
     if has_pins:
@@ -73,7 +73,7 @@ def test_the_simulation_is_the_same_wherever_the_origin_is(has_pins: bool, way: 
     frame(9)
     this_session().clear()
     np.testing.assert_array_equal(run(), expected)
-    transforms = [this_session().cache.transform(0, number) for number in (1, 10)]
+    transforms = [this_run().cache.transform(0, number) for number in (1, 10)]
     np.testing.assert_array_equal(*transforms)  # its own place, which bakes and point caches are relative to
 
 
@@ -88,7 +88,7 @@ def test_a_bake_keeps_the_vertices_and_a_freed_one_follows_again(target: str) ->
         frame(number)
         if target == "SHAPE_KEYS":
             check(ball, number)
-        np.testing.assert_allclose(shown(ball), this_session().cache.positions(0, number), atol=2e-5)
+        np.testing.assert_allclose(shown(ball), this_run().cache.positions(0, number), atol=2e-5)
     bpy.ops.softpressure.free_bake()
     for number in (3, 10):
         frame(number)

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, shown, this_session
+from bpy_scene import add_ball, frame, shown, this_run, this_session
 from softpressure_ext.softpressure.scene_io import hoses, mesh_io, point_attributes
 from softpressure_ext.softpressure.viewport import overlay, overlay_view
 
@@ -45,10 +45,10 @@ def test_values_are_those_of_the_shown_frame() -> None:
 
 def test_strain_is_that_of_the_point_attribute() -> None:
     ball = simulated()
-    cache = this_session().cache
+    cache = this_run().cache
     cache._positions[4] = cache._positions[4] * np.array([1.1, 1.0, 0.8], np.float32)
     bpy.context.scene.softpressure.point_attributes = True
-    this_session().shown.clear()
+    this_session().display.shown.clear()
     frame(5)
     found = np.empty(len(ball.data.vertices), np.float32)
     ball.data.attributes[point_attributes.STRAIN].data.foreach_get("value", found)
@@ -75,7 +75,7 @@ def test_modifiers_that_subdivide_leave_the_simulated_vertices() -> None:
     frame(6)
     shape = shape_of(ball)
     assert len(shape.points) == len(ball.data.vertices) == len(values(ball, "FORCE"))
-    np.testing.assert_allclose(shape.points, this_session().cache.positions(0, 6), atol=1e-6)
+    np.testing.assert_allclose(shape.points, this_run().cache.positions(0, 6), atol=1e-6)
 
 
 def shell(obj: Any, thickness: float) -> Any:
@@ -115,7 +115,7 @@ def test_thickness_is_set_or_that_of_the_run() -> None:
     before = overlay.thickness_of(scene, ball, shape_of(ball))
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(1)
-    run = float(this_session().world.model.thickness[0]) / 0.1
+    run = float(this_run().world.model.thickness[0]) / 0.1
     assert overlay.thickness_of(scene, ball, shape_of(ball)) == pytest.approx(run)
     assert before == pytest.approx(run, rel=1e-5)
     ball.softpressure.thickness = 0.25
@@ -163,7 +163,7 @@ def test_the_simulated_mesh_is_shown_where_the_drawn_one_follows_it() -> None:
     scene = bpy.context.scene
     assert len(overlay.simulated(scene, obj, shape_of(obj))) == 0  # not known yet
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    (body,) = this_session().start.bodies
+    (body,) = this_run().start.bodies
     corners = np.unique(body.triangles)
     for number in (1, scene.softpressure.frame_end):
         frame(number)

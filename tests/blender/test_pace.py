@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, play, this_session
+from bpy_scene import add_ball, play, this_run
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import status
@@ -25,14 +25,14 @@ def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
     ball = add_ball()
     assert not [text for text in drawn(panel) if "per frame" in text]
     play(1, 5)
-    session = this_session()
-    assert len(session.seconds) == 4 and min(session.seconds) > 0.0
-    counts = {session.measured[frame][0][measurements.STEPS] for frame in range(2, 6)}
+    run = this_run()
+    assert len(run.seconds) == 4 and min(run.seconds) > 0.0
+    counts = {run.measured[frame][0][measurements.STEPS] for frame in range(2, 6)}
     assert len(counts) == 1 and counts.pop() > 1.0
     assert {*texts()} <= {*drawn(panel, width=900)}
-    session.seconds.clear()
-    steps = int(session.measured[5][0][measurements.STEPS])
-    assert texts()[0] == f"{steps} steps per frame" and session.added_mass == session.world.added_mass
+    run.seconds.clear()
+    steps = int(run.measured[5][0][measurements.STEPS])
+    assert texts()[0] == f"{steps} steps per frame" and run.added_mass == run.world.added_mass
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "ball.blend"))
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     assert texts() == [f"{steps} steps per frame"]
@@ -40,7 +40,7 @@ def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
     ball.softpressure.mass *= 0.25  # a quarter of the mass takes twice the steps
     ball.softpressure.gauge_pressure *= 0.25
     play(1, 4)
-    assert int(this_session().measured[4][0][measurements.STEPS]) > 1.5 * steps
+    assert int(this_run().measured[4][0][measurements.STEPS]) > 1.5 * steps
 
 
 def test_the_command_prints_it(falling: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

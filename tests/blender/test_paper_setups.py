@@ -46,9 +46,9 @@ def test_a_mesh_is_set_up_and_plays(name: str, kind: str) -> None:
     scene.frame_end = scene.render.fps
     play(1, scene.frame_end)
     session = this_session()
-    assert not session.error and session.cache.last_frame == scene.frame_end, session.error
-    assert session.world.diagnostics().bodies[0].volume_ratio > 0.5
-    x = session.world.positions(0)
+    assert not session.refusals.error and session.run.cache.last_frame == scene.frame_end, session.refusals.error
+    assert session.run.world.diagnostics().bodies[0].volume_ratio > 0.5
+    x = session.run.world.positions(0)
     assert np.isfinite(x).all() and np.ptp(x, axis=0).max() < 3.0 * max(obj.dimensions)
 
 

@@ -38,7 +38,7 @@ import softpressure_ext
 softpressure_ext.register()
 from bpy_panels import body_rows, drawn
 from softpressure_ext.core import ModelBuilder, ParameterError
-from softpressure_ext.softpressure.simulation import capture
+from softpressure_ext.softpressure.simulation import build, capture
 from softpressure_ext.softpressure.state import input_digest
 ball = bpy_scene.add_ball()
 scene = bpy.context.scene
@@ -53,7 +53,7 @@ def is_dated(settings, name, value):
 
 def built():
     start = capture.start(scene, bpy.context.evaluated_depsgraph_get())
-    return capture.build_model(scene, start)
+    return build.model_of(scene, start)
 
 def refuses(call, **wrong):
     try:

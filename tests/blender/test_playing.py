@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import FallingWorld, add_ball, frame, height, play, rest, shown, state_text, this_session
+from bpy_scene import FallingWorld, add_ball, frame, height, play, rest, shown, state_text, this_run, this_session
 from softpressure_ext.core import DivergenceError
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import handlers
@@ -23,7 +23,7 @@ def test_playing_forward_simulates_frame_by_frame() -> None:
     for number in range(2, 6):
         frame(number)
         heights.append(height(ball))
-        assert this_session().cache.last_frame == number
+        assert this_run().cache.last_frame == number
     # the stand-in's steps: v += h g, z += h v
     fall = np.cumsum(np.cumsum(np.full(4, 9.81 / 24**2)))
     np.testing.assert_allclose(heights, 5.0 - fall, atol=1e-5)  # float32 at 5 m
@@ -33,12 +33,12 @@ def test_playing_on_from_the_first_frame_begins_there_though_no_frame_change_wen
     bpy.context.scene.frame_set(1)
     ball = add_ball()
     play(2, 4)
-    assert this_session().cache.first_frame == 1
-    assert this_session().cache.last_frame == 4
+    assert this_run().cache.first_frame == 1
+    assert this_run().cache.last_frame == 4
     frame(1)
     ball.softpressure.mass = 3.0
     play(2, 3)
-    assert this_session().cache.last_frame == 3  # anew, with the new mass
+    assert this_run().cache.last_frame == 3  # anew, with the new mass
     assert not this_session().is_out_of_date(bpy.context.scene)
     assert len(FallingWorld.made) == 2
 
@@ -49,7 +49,7 @@ def test_a_jump_to_the_second_frame_does_not_simulate() -> None:
     ball.softpressure.mass = 3.0
     frame(2)
     assert this_session().is_out_of_date(bpy.context.scene)
-    assert this_session().cache.last_frame == 5
+    assert this_run().cache.last_frame == 5
 
 
 def test_jumping_ahead_simulates_nothing_and_shows_the_last_frame() -> None:
@@ -57,7 +57,7 @@ def test_jumping_ahead_simulates_nothing_and_shows_the_last_frame() -> None:
     play(1, 4)
     last = shown(ball)
     frame(8)
-    assert this_session().cache.last_frame == 4
+    assert this_run().cache.last_frame == 4
     np.testing.assert_array_equal(shown(ball), last)
     assert "Frame 8 is not simulated" in " ".join(status.notices(bpy.context.scene))
 
@@ -71,21 +71,21 @@ def test_scrubbing_back_and_forth_shows_simulated_frames() -> None:
     for number in (3, 6, 1, 5, 2, 2, 4):
         frame(number)
         np.testing.assert_array_equal(shown(ball), seen[number])
-    assert this_session().cache.last_frame == 6
+    assert this_run().cache.last_frame == 6
     assert len(FallingWorld.made) == 1  # passing the first frame without a change keeps the cache
 
 
 def test_nothing_is_simulated_before_the_first_frame_was_visited() -> None:
     add_ball()
     play(5, 8)
-    assert this_session().cache is None
+    assert this_run().cache is None
 
 
 def test_frames_beyond_the_end_are_not_simulated() -> None:
     add_ball()
     bpy.context.scene.softpressure.frame_end = 4
     play(1, 8)
-    assert this_session().cache.last_frame == 4
+    assert this_run().cache.last_frame == 4
 
 
 def test_subframes_lie_between_frames_and_simulate_nothing() -> None:
@@ -97,7 +97,7 @@ def test_subframes_lie_between_frames_and_simulate_nothing() -> None:
     frame(2, 0.25)
     np.testing.assert_allclose(shown(ball), 0.75 * at_2 + 0.25 * at_3, atol=1e-6)
     frame(3, 0.5)
-    assert this_session().cache.last_frame == 3
+    assert this_run().cache.last_frame == 3
 
 
 @pytest.mark.smoke
@@ -114,11 +114,11 @@ def test_a_real_render_with_motion_blur_simulates_nothing(tmp_path: object) -> N
     scene.render.filepath = f"{tmp_path}/frame"
     scene.frame_start, scene.frame_end = 1, 5
     bpy.ops.render.render(animation=True)
-    assert this_session().cache.last_frame == 3
+    assert this_run().cache.last_frame == 3
     assert sessions.is_rendering is False
-    assert not this_session().error
+    assert not this_session().refusals.error
     frame(4)
-    assert this_session().cache.last_frame == 4
+    assert this_run().cache.last_frame == 4
     assert height(ball) < 5.0
 
 
@@ -132,12 +132,12 @@ def test_editing_a_parameter_marks_the_cache_out_of_date_and_stops_it() -> None:
     assert this_session().is_out_of_date(scene)
     assert "Out of date" in state_text()
     frame(4)
-    assert this_session().cache.last_frame == 3  # never mixed with frames of other settings
+    assert this_run().cache.last_frame == 3  # never mixed with frames of other settings
     ball.softpressure.mass = before
     assert not this_session().is_out_of_date(scene)
     ball.softpressure.mass = before + 1.0
     frame(1)
-    assert this_session().cache.last_frame == 1  # the first frame resets
+    assert this_run().cache.last_frame == 1  # the first frame resets
     assert not this_session().is_out_of_date(scene)
 
 
@@ -151,7 +151,7 @@ def test_subdividing_the_mesh_shows_the_mesh_until_it_is_simulated_again() -> No
     frame(2)
     np.testing.assert_allclose(shown(ball), rest(ball), atol=1e-6)
     play(1, 3)
-    assert this_session().cache.vertex_counts == (len(ball.data.vertices),)
+    assert this_run().cache.vertex_counts == (len(ball.data.vertices),)
     assert height(ball) < height_of_rest(ball)
 
 
@@ -218,12 +218,12 @@ def test_undo_keeps_the_cache_and_shows_the_frame() -> None:
     bpy.ops.ed.undo()
     ball = bpy.data.objects[name]
     assert ball.softpressure.mass == 1.0
-    assert this_session().cache.last_frame == 4
+    assert this_run().cache.last_frame == 4
     assert not this_session().is_out_of_date(bpy.context.scene)
     frame(3)
     third = height(ball)
     frame(5)
-    assert this_session().cache.last_frame == 5
+    assert this_run().cache.last_frame == 5
     assert height(ball) < third
 
 
@@ -236,10 +236,10 @@ def test_two_scenes_keep_apart() -> None:
     other = add_ball("Other", (0, 0, 9))
     second.frame_set(1)
     second.frame_set(2)
-    assert sessions.of(second).cache.body_names == ("Other",)
-    assert sessions.of(second).cache.last_frame == 2
-    assert sessions.of(first).cache.last_frame == 3
-    assert sessions.of(first).cache.body_names == ("First",)
+    assert sessions.of(second).run.cache.body_names == ("Other",)
+    assert sessions.of(second).run.cache.last_frame == 2
+    assert sessions.of(first).run.cache.last_frame == 3
+    assert sessions.of(first).run.cache.body_names == ("First",)
     assert other.name == "Other"
     assert ball.name == "First"
 
@@ -255,10 +255,10 @@ def test_a_second_view_layer_without_the_body_does_not_disturb() -> None:
     empty = scene.view_layers.new("Background")
     empty.layer_collection.children["Balls"].exclude = True
     play(1, 3)
-    assert this_session().error == ""
-    assert this_session().cache.last_frame == 3
+    assert this_session().refusals.error == ""
+    assert this_run().cache.last_frame == 3
     frame(1)
-    assert this_session().cache.last_frame == 3
+    assert this_run().cache.last_frame == 3
 
 
 def test_duplicates_are_bodies_of_their_own() -> None:
@@ -271,7 +271,7 @@ def test_duplicates_are_bodies_of_their_own() -> None:
     np.testing.assert_allclose(shown(copy), rest(copy), atol=5e-7)  # not the frozen shape of the original
     assert this_session().is_out_of_date(bpy.context.scene)
     play(1, 3)
-    assert this_session().cache.body_names == (ball.name, copy.name)
+    assert this_run().cache.body_names == (ball.name, copy.name)
     assert shown(copy)[:, 0].mean() == pytest.approx(3.0, abs=1e-5)
     assert height(copy) == pytest.approx(height(ball), abs=1e-5) and height(ball) < 5.0
 
@@ -285,7 +285,7 @@ def test_deleting_a_body_while_playing_is_noticed() -> None:
     frame(4)
     assert this_session().is_out_of_date(bpy.context.scene)
     play(1, 3)
-    assert this_session().cache.body_names == ("One",)
+    assert this_run().cache.body_names == ("One",)
 
 
 @pytest.mark.smoke
@@ -295,10 +295,10 @@ def test_handlers_are_registered_once_and_never_raise(caplog: pytest.LogCaptureF
         assert getattr(bpy.app.handlers, name, [handler]).count(handler) == 1
     add_ball()
     play(1, 2)
-    this_session().world.advance_frame = None  # not callable
+    this_run().world.advance_frame = None  # not callable
     frame(3)
     frame(3)
-    assert "Internal error in on_frame_change_post" in this_session().error
+    assert "Internal error in on_frame_change_post" in this_session().refusals.error
     assert len([record for record in caplog.records if "Internal error" in record.message]) == 1
 
 
@@ -318,10 +318,10 @@ def test_a_divergence_keeps_the_good_frames_and_is_said_until_reset(monkeypatch:
         with pytest.raises(RuntimeError, match="the motion is not finite in frame 4"):
             bpy.ops.softpressure.simulate()
     frame(4)
-    assert this_session().cache.last_frame == 3  # not silently tried again
+    assert this_run().cache.last_frame == 3  # not silently tried again
     bpy.ops.softpressure.reset()
     play(2, 4)
-    assert (this_session().cache.last_frame, this_session().error) == (4, "")
+    assert (this_run().cache.last_frame, this_session().refusals.error) == (4, "")
 
 
 @pytest.mark.smoke

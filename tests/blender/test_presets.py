@@ -40,7 +40,7 @@ def drop(name: str, times: float = 6.0) -> tuple[np.ndarray, float, np.ndarray]:
         z = shown(obj)[:, 2]
         middle.append((z.max() + z.min()) / (2.0 * size))
         high.append(np.ptp(z))
-    assert np.isfinite(middle).all() and not this_session().error
+    assert np.isfinite(middle).all() and not this_session().refusals.error
     return np.array(middle) - 0.5 * high[0] / size, np.array(high) / high[0]
 
 
@@ -175,7 +175,7 @@ def test_a_preset_holds_on_the_sphere_that_blender_adds(name: str) -> None:
     assert bpy.ops.softpressure.apply_preset(filepath=preset_sheet.path_of(name)) == {"FINISHED"}
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     session = this_session()
-    assert not session.error and not session.overstretched
+    assert not session.refusals.error and not session.run.overstretched
     scene.frame_set(25)
     found = shown(ball)
     assert np.isfinite(found).all() and found[:, 2].min() > -0.01
@@ -192,9 +192,9 @@ def fall(name: str, fallen: dict[str, Any]) -> Any:
     if name not in fallen:
         bpy.ops.wm.read_factory_settings(use_empty=True)
         middle, high = drop(name)
-        session = this_session()
-        gauges = [session.measured[frame][0][:2] for frame in range(2, len(middle) + 1)]
-        assert not session.overstretched
+        run = this_session().run
+        gauges = [run.measured[frame][0][:2] for frame in range(2, len(middle) + 1)]
+        assert not run.overstretched
         fallen[name] = middle, high, gauges
     return fallen[name]
 

@@ -18,10 +18,12 @@ from bpy_scene import (
     select,
     shown,
     state_text,
+    this_run,
     this_session,
     told,
 )
 from softpressure_ext.core import DivergenceError
+from softpressure_ext.softpressure.state import sessions
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -54,7 +56,7 @@ def test_undo_of_a_change_ends_the_error_it_caused() -> None:
     bpy.ops.ed.undo()
     assert "flattens it" not in told()
     play(1, 3)
-    assert this_session().cache.last_frame == 3
+    assert this_run().cache.last_frame == 3
 
 
 def test_an_object_that_is_gone_is_no_longer_named() -> None:
@@ -86,14 +88,14 @@ def test_a_body_hidden_while_it_plays_stops_the_simulation_until_it_is_shown() -
     play(1, 2)
     ball.hide_viewport = True
     frame(3)
-    assert "Ball: is not evaluated" in told() and this_session().cache.last_frame == 2
+    assert "Ball: is not evaluated" in told() and this_run().cache.last_frame == 2
     ball.hide_viewport = False
     assert told() == "Frame 3 is not simulated; the nearest cached frame is shown."
-    this_session().is_filling = True  # Simulate is on its way there
+    this_session().activity = sessions.Activity.FILLING  # Simulate is on its way there
     assert told() == ""
-    this_session().is_filling = False
+    this_session().activity = sessions.Activity.IDLE
     play(3, 4)
-    assert this_session().cache.last_frame == 4
+    assert this_run().cache.last_frame == 4
 
 
 def test_an_error_of_a_run_ends_with_its_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,20 +118,20 @@ def test_an_error_of_a_run_ends_with_its_inputs(monkeypatch: pytest.MonkeyPatch)
 def test_a_bad_body_stands_aside_and_the_rest_plays() -> None:
     ball, cup = add_ball(), add_cup()
     play(1, 4)
-    assert this_session().cache.last_frame == 4 and this_session().cache.body_names == ("Ball",)
+    assert this_run().cache.last_frame == 4 and this_run().cache.body_names == ("Ball",)
     assert height(ball) < 5.0
     np.testing.assert_allclose(shown(cup), rest(cup), atol=1e-6)
     assert "Cup: 3 open edges" in told() and "Out of date" not in state_text()
     select(cup)
     assert "3 open edges" in told_of_active()
     frame(1)
-    assert this_session().cache.last_frame == 4  # the first frame finds nothing changed
+    assert this_run().cache.last_frame == 4  # the first frame finds nothing changed
 
 
 def test_simulate_and_bake_go_on_without_a_bad_body() -> None:
     ball, cup = add_ball(), add_cup()
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert this_session().cache.body_names == ("Ball",) and this_session().cache.last_frame == 10
+    assert this_run().cache.body_names == ("Ball",) and this_run().cache.last_frame == 10
     assert bpy.ops.softpressure.bake() == {"FINISHED"}
     assert (ball.softpressure.is_baked, cup.softpressure.is_baked) == (True, False)
 
@@ -137,7 +139,7 @@ def test_simulate_and_bake_go_on_without_a_bad_body() -> None:
 def test_a_scene_of_bad_bodies_only_says_why_nothing_plays() -> None:
     add_cup()
     play(1, 3)
-    assert this_session().cache is None and "Cup: 3 open edges" in told()
+    assert this_run().cache is None and "Cup: 3 open edges" in told()
     with pytest.raises(RuntimeError, match="Cup: 3 open edges"):
         bpy.ops.softpressure.simulate()
 
@@ -147,11 +149,11 @@ def test_a_mended_body_takes_part_again() -> None:
     copy = add_ball("Copy", (3, 0, 5))
     copy.softpressure.pin_group = "Nothing"
     play(1, 3)
-    assert this_session().cache.body_names == ("Ball",) and "Copy: has no vertex group Nothing" in told()
+    assert this_run().cache.body_names == ("Ball",) and "Copy: has no vertex group Nothing" in told()
     copy.softpressure.pin_group = ""
     assert "Nothing" not in told() and state_text().startswith("Out of date")
     play(1, 3)
-    assert this_session().cache.body_names == ("Ball", "Copy") and told() == ""
+    assert this_run().cache.body_names == ("Ball", "Copy") and told() == ""
 
 
 def test_a_hidden_body_stands_aside() -> None:
@@ -159,7 +161,7 @@ def test_a_hidden_body_stands_aside() -> None:
     hidden = add_ball("Hidden", (3, 0, 5))
     hidden.hide_viewport = True
     play(1, 3)
-    assert this_session().cache.body_names == ("Ball",) and this_session().cache.last_frame == 3
+    assert this_run().cache.body_names == ("Ball",) and this_run().cache.last_frame == 3
     assert "Hidden: is not evaluated" in told()
 
 
@@ -169,10 +171,10 @@ def test_bodies_that_only_the_solver_refuses_take_no_part() -> None:
     jelly.softpressure.body_type = "SOLID"
     jelly.softpressure.cell_size = 50.0  # larger than the ball: no cells
     play(1, 3)
-    assert this_session().cache.body_names == ("Ball",), told()
+    assert this_run().cache.body_names == ("Ball",), told()
     assert "Jelly" in told()
     frame(1)
-    assert this_session().cache.last_frame == 3
+    assert this_run().cache.last_frame == 3
 
 
 def test_a_body_glued_to_a_bad_one_stands_aside_with_it() -> None:
@@ -181,7 +183,7 @@ def test_a_body_glued_to_a_bad_one_stands_aside_with_it() -> None:
     glued.vertex_groups.new(name="All").add([0, 1, 2], 1.0, "REPLACE")
     glued.softpressure.attach_to, glued.softpressure.attach_group = cup, "All"
     play(1, 3)
-    assert this_session().cache.body_names == ("Ball",)
+    assert this_run().cache.body_names == ("Ball",)
     assert "Glued: is attached to Cup, which is skipped" in told()
 
 
@@ -190,7 +192,7 @@ def test_a_bad_collider_stands_aside() -> None:
     speck = add_mesh("Speck", [(0, 0, 0)] * 3, [(0, 1, 2)])
     speck.softpressure.kind = "COLLIDER"
     play(1, 3)
-    assert this_session().cache.last_frame == 3 and "Speck: " in told()
+    assert this_run().cache.last_frame == 3 and "Speck: " in told()
 
 
 def test_a_body_in_edit_mode_holds_the_whole_scene() -> None:
@@ -200,7 +202,7 @@ def test_a_body_in_edit_mode_holds_the_whole_scene() -> None:
     bpy.ops.object.mode_set(mode="EDIT")
     frame(1)
     play(4, 5)
-    assert this_session().cache.last_frame == 3
+    assert this_run().cache.last_frame == 3
     assert "Ball: is in Edit Mode" in told()
     with pytest.raises(RuntimeError, match="Ball: is in Edit Mode"):
         bpy.ops.softpressure.simulate()

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, play, this_session
+from bpy_scene import add_ball, play, this_run, this_session
 from softpressure_ext.core import nrt
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_given
 from softpressure_ext.softpressure.reports.quantities import Quantities
@@ -29,7 +29,7 @@ def give_all(obj: Any) -> None:
 
 
 def known(obj: Any) -> Quantities:
-    found: Quantities = this_session().quantities[obj.session_uid]
+    found: Quantities = this_run().quantities[obj.session_uid]
     return found
 
 
@@ -39,8 +39,8 @@ def test_what_is_given_in_the_panel_is_what_the_model_has() -> None:
     ball = add_ball(gas_amount=30.0, temperature=250.0, spring_constant=400.0, point_mass=0.02)
     give_all(ball)
     play(1, 2)
-    assert not this_session().error
-    model, count = this_session().world.model, len(ball.data.vertices)
+    assert not this_session().refusals.error
+    model, count = this_run().world.model, len(ball.data.vertices)
     np.testing.assert_allclose(model.edges.stiffness, 400.0, rtol=1e-6)  # Blender keeps single precision
     np.testing.assert_allclose(model.vertex_mass, 0.02, rtol=1e-6)
     assert model.body_mass[0] == pytest.approx(0.02 * count, rel=1e-6)
@@ -53,8 +53,8 @@ def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
     ball = add_ball(body_type="SOLID", spring_constant=400.0, point_mass=0.02)
     give_all(ball)
     play(1, 2)
-    assert not this_session().error
-    now, model = known(ball), this_session().world.model
+    assert not this_session().refusals.error
+    now, model = known(ball), this_run().world.model
     assert drawn(SOFTPRESSURE_PT_given) == [
         "stiffness_by", "volumes_by", "mass_by", f"Young's modulus: {now.modulus:,.4g} Pa",
         f"Mass: {now.mass:.4g} kg",
@@ -79,7 +79,7 @@ def test_amounts_do_not_depend_on_the_unit_scale() -> None:
     give_all(ball)
     text = drawn(SOFTPRESSURE_PT_given)[3]
     play(1, 2)
-    model = this_session().world.model
+    model = this_run().world.model
     assert model.edges.stiffness[0] == pytest.approx(400.0) and model.vertex_mass[0] == pytest.approx(0.02)
     assert model.gauge_pressure[0] == pytest.approx(nrt(1e-4) / (1e-6 * volume(ball)) - 101_325.0, rel=1e-3)
     assert drawn(SOFTPRESSURE_PT_given)[3] == text
@@ -109,11 +109,11 @@ def test_gas_and_springs_that_are_keyed_change_the_pressure_while_it_runs() -> N
         settings.keyframe_insert("gas_amount", frame=frame)
     play(1, 10)
     session = this_session()
-    assert not session.error
+    assert not session.refusals.error
     products = {
-        frame: row[measurements.VOLUME] * session.world.model.rest_volume[0] * row[measurements.PRESSURE]
-        for frame, [row] in session.measured.items()
+        frame: row[measurements.VOLUME] * session.run.world.model.rest_volume[0] * row[measurements.PRESSURE]
+        for frame, [row] in session.run.measured.items()
     }
     assert products[5] == pytest.approx(nrt(700.0, settings.temperature), rel=1e-6)
     assert products[6] == pytest.approx(nrt(100.0, settings.temperature), rel=1e-6)
-    assert session.measured[5][0][0] > 1.05 * session.measured[10][0][0]
+    assert session.run.measured[5][0][0] > 1.05 * session.run.measured[10][0][0]

@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, shown, this_session
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, shown, this_run, this_session
 from softpressure_ext.core.frame_reading import points_of
 from softpressure_ext.softpressure.state import input_digest
 
@@ -39,7 +39,7 @@ def test_renaming_keeps_the_cache_and_the_simulation_goes_on() -> None:
     assert not this_session().is_out_of_date(bpy.context.scene)
     play(5, 6)
     frame(1)  # the first frame finds nothing changed
-    assert this_session().cache.last_frame == 6 and len(FallingWorld.made) == 1
+    assert this_run().cache.last_frame == 6 and len(FallingWorld.made) == 1
 
 
 def test_a_renamed_file_finds_its_cache_and_goes_on(tmp_path: Path) -> None:
@@ -50,15 +50,15 @@ def test_a_renamed_file_finds_its_cache_and_goes_on(tmp_path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=path)
     before = {obj.softpressure.mass: shown(obj) for obj in bpy.context.scene.objects if obj.softpressure.kind == "SOFT"}
     bpy.ops.wm.open_mainfile(filepath=path)
-    assert this_session().cache.body_names == ("Zoe", "B", "Ada")
+    assert this_run().cache.body_names == ("Zoe", "B", "Ada")
     assert not this_session().is_out_of_date(bpy.context.scene)
     for obj in bpy.context.scene.objects:
         if obj.softpressure.kind == "SOFT":
             np.testing.assert_allclose(shown(obj), before[obj.softpressure.mass], atol=1e-6)
     frame(1)
     play(5, 6)
-    assert this_session().cache.last_frame == 6
-    start, world = this_session().start, FallingWorld.made[-1]
+    assert this_run().cache.last_frame == 6
+    start, world = this_run().start, FallingWorld.made[-1]
     assert [body.settings["mass"] for body in start.bodies] == [1.0, 2.0, 3.0]  # as the state it goes on from
     assert [float(obstacle.positions[0, 2]) for obstacle in start.colliders] == [0.0, 9.0]
     masses = [world.model.vertex_mass[points_of(world.model, number)].sum() for number in range(3)]

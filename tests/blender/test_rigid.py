@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
-from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, rest, select, shown, this_session
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, rest, select, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure.cache import disk
 from softpressure_ext.softpressure.reports import status
@@ -20,8 +20,8 @@ def test_a_rigid_body_moves_as_simulated_and_scrubs_back_and_forth() -> None:
     box = add_box()
     start = matrix(box)
     play(1, 6)
-    cache = this_session().cache
-    assert (cache.last_frame, cache.vertex_counts, this_session().error) == (6, (0,), "")
+    cache = this_run().cache
+    assert (cache.last_frame, cache.vertex_counts, this_session().refusals.error) == (6, (0,), "")
     for number in (3, 6, 1, 5, 2, 2, 4):
         frame(number)
         np.testing.assert_allclose(matrix(box), cache.transform(0, number), atol=ROUNDING)
@@ -39,12 +39,12 @@ def test_subframes_lie_between_frames() -> None:
     play(1, 3)
     frame(2, 0.5)
     seen = matrix(box)
-    before, after = this_session().cache.transform(0, 2), this_session().cache.transform(0, 3)
+    before, after = this_run().cache.transform(0, 2), this_run().cache.transform(0, 3)
     np.testing.assert_allclose(seen[:3, 3], 0.5 * (before + after)[:3, 3], atol=ROUNDING)
     angle = 1.5 * 6.0 / 24  # half-way between two turns about z
     np.testing.assert_allclose(seen[:2, 0], (np.cos(angle), np.sin(angle)), atol=ROUNDING)
     frame(3, 0.5)
-    assert this_session().cache.last_frame == 3
+    assert this_run().cache.last_frame == 3
 
 
 def test_scale_negative_scale_and_an_origin_off_centre_are_kept() -> None:
@@ -61,7 +61,7 @@ def test_scale_negative_scale_and_an_origin_off_centre_are_kept() -> None:
     world = FallingWorld.made[-1]
     for number in (2, 5):
         frame(number)
-        np.testing.assert_allclose(matrix(box), this_session().cache.transform(0, number), atol=ROUNDING)
+        np.testing.assert_allclose(matrix(box), this_run().cache.transform(0, number), atol=ROUNDING)
     move = world.rigid_transform(0)
     np.testing.assert_allclose(shown(box), before @ move[:3, :3].T + move[:3, 3], atol=2 * ROUNDING)
     np.testing.assert_allclose(world.model.rigid.centre[0], before.mean(axis=0), atol=ROUNDING)
@@ -122,7 +122,7 @@ def test_reset_shows_the_rest_place_and_editing_it_starts_anew() -> None:
     bpy.context.view_layer.update()
     assert this_session().is_out_of_date(bpy.context.scene)
     frame(1)
-    assert this_session().cache.last_frame == 1
+    assert this_run().cache.last_frame == 1
 
 
 def test_bounciness_is_that_of_a_solid_unless_somebody_chose_it() -> None:
@@ -143,10 +143,10 @@ def test_a_hollow_mesh_becomes_its_hull_or_stays_itself() -> None:
     ring = bpy.context.object
     bpy.ops.softpressure.add_body(kind="RIGID")
     frame(1)
-    hull = this_session().start.rigid[0]
+    hull = this_run().start.rigid[0]
     ring.softpressure.rigid_shape = "MESH"
     frame(1)
-    itself = this_session().start.rigid[0]
+    itself = this_run().start.rigid[0]
     assert len(itself.positions) == 72 and len(hull.positions) < 72
     volumes = [volume(solid) for solid in (hull, itself)]
     assert volumes[0] > 1.5 * volumes[1] > 0.0
@@ -164,7 +164,7 @@ def test_modifiers_shape_the_solid() -> None:
         plate.softpressure.rigid_shape = shape
         assert bpy.ops.softpressure.add_body(kind="RIGID") == {"FINISHED"}
         frame(1)
-        assert volume(this_session().start.rigid[0]) == pytest.approx(2.0, rel=1e-5)
+        assert volume(this_run().start.rigid[0]) == pytest.approx(2.0, rel=1e-5)
 
 
 def test_parents_may_move_and_the_body_does_not_follow() -> None:
@@ -178,18 +178,18 @@ def test_parents_may_move_and_the_body_does_not_follow() -> None:
     play(1, 5)
     for number in (2, 5):
         frame(number)
-        np.testing.assert_allclose(matrix(box), this_session().cache.transform(0, number), atol=ROUNDING)
+        np.testing.assert_allclose(matrix(box), this_run().cache.transform(0, number), atol=ROUNDING)
         assert matrix(box)[0, 3] == pytest.approx(0.0, abs=ROUNDING)
 
 
 def test_soft_and_rigid_bodies_share_a_scene() -> None:
     box, ball = add_box("A box"), add_ball("B ball", (3, 0, 5))
     play(1, 4)
-    assert this_session().cache.body_names == ("B ball", "A box")
+    assert this_run().cache.body_names == ("B ball", "A box")
     for number in (2, 4):
         frame(number)
-        np.testing.assert_allclose(matrix(box), this_session().cache.transform(1, number), atol=ROUNDING)
-        np.testing.assert_allclose(shown(ball), this_session().cache.positions(0, number), atol=ROUNDING)
+        np.testing.assert_allclose(matrix(box), this_run().cache.transform(1, number), atol=ROUNDING)
+        np.testing.assert_allclose(shown(ball), this_run().cache.positions(0, number), atol=ROUNDING)
     assert status.measurement_text(bpy.context.scene, box) == ""
     assert status.measurement_text(bpy.context.scene, ball) == "Volume 98.2 %, 2310 Pa"
 
@@ -212,9 +212,9 @@ def test_a_saved_file_keeps_rest_and_cache_and_goes_on(tmp_path: Path) -> None:
         np.testing.assert_allclose(matrix(box), simulated[number], atol=ROUNDING)
     frame(1)
     assert own_state(box)["values"] == state["values"]
-    assert this_session().cache.last_frame == 6
+    assert this_run().cache.last_frame == 6
     play(7, 8)
-    assert this_session().cache.last_frame == 8
+    assert this_run().cache.last_frame == 8
     assert FrameCache.load(disk.path_of(bpy.context.scene)).vertex_counts == (0,)
 
 

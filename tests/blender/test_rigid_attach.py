@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_rigid import add_box, matrix
-from bpy_scene import FallingWorld, add_ball, add_mesh, frame, problem_of, shown, this_session, told
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, problem_of, shown, this_run, this_session, told
 
 TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
 OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
@@ -64,7 +64,7 @@ def edited() -> Any:
 
 
 REFUSED = [
-    (open_mesh, "Cup: 3 open edges; a solid mesh must be closed", "choose the shape Convex Hull"),
+    (open_mesh, "Cup: 3 open edges; the mesh of a rigid body must be closed", "choose the shape Convex Hull"),
     (flat_hull, "Sheet: its 4 vertices", "Give it thickness, with a Solidify modifier"),
     (thin_line, "Wire: its 3 vertices", "Give it thickness"),
     (empty_mesh, "Nothing: its 0 vertices", "Give it thickness"),
@@ -157,7 +157,7 @@ def test_impossible_attachments_are_refused_with_a_sentence(
     make(ball)
     frame(1)
     assert problem in told() and remedy in told()
-    cache = this_session().cache
+    cache = this_run().cache
     assert cache is None or cache.body_names == ("Post",)
 
 
@@ -169,8 +169,8 @@ def test_attached_vertices_reach_the_model_and_changes_mark_the_cache() -> None:
     for ball, target in zip(balls, (balls[1], box), strict=True):
         ball.softpressure.attach_to, ball.softpressure.attach_group = target, "Top"
     frame(1)
-    assert not this_session().error
-    assert [list(body.attached) for body in this_session().start.bodies] == [list(group) for group in groups]
+    assert not this_session().refusals.error
+    assert [list(body.attached) for body in this_run().start.bodies] == [list(group) for group in groups]
     model = FallingWorld.made[-1].model
     assert len(model.attachments.points) == len(groups[0]) + len(groups[1])
     frame(2)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
-from bpy_scene import add_ball, frame, select, shown, this_session
+from bpy_scene import add_ball, frame, select, shown, this_run, this_session
 from softpressure_ext.softpressure.baking import bake as baking
 from softpressure_ext.softpressure.scene_io import actions
 
@@ -204,7 +204,7 @@ def test_undoing_a_bake_brings_the_live_body_back() -> None:
     bpy.ops.ed.redo()
     assert bpy.data.objects["Box"].softpressure.is_baked
     frame(3)
-    np.testing.assert_allclose(matrix(bpy.data.objects["Box"]), this_session().cache.transform(0, 3), atol=ACCURACY)
+    np.testing.assert_allclose(matrix(bpy.data.objects["Box"]), this_run().cache.transform(0, 3), atol=ACCURACY)
 
 
 def test_a_baked_file_plays_without_the_extension_and_can_be_freed_later(tmp_path: Path) -> None:

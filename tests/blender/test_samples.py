@@ -5,7 +5,7 @@ from pathlib import Path
 
 import bpy
 import pytest
-from bpy_scene import this_session
+from bpy_scene import this_run, this_session
 from softpressure_ext.core import prepare
 from softpressure_ext.core.parameters import SCENE, of_body
 from softpressure_ext.sample_blends import samples
@@ -50,15 +50,15 @@ def test_a_sample_has_its_bodies_and_no_problem(name):
     assert tuple(len(bodies(kind)) for kind in ("SOFT", "RIGID", "COLLIDER")) == COUNTS[name]
     assert bpy.context.scene.camera is not None
     bpy.ops.softpressure.reset()
-    assert this_session().error == ""
-    assert this_session().cache.frame_count == 1
+    assert this_session().refusals.error == ""
+    assert this_run().cache.frame_count == 1
 
 
 @pytest.mark.parametrize("name", samples.SAMPLES)
 def test_kernels_of_a_sample_follow_from_its_scene(name):
     scene = samples.build(name)
     bpy.ops.softpressure.reset()
-    world = this_session().world
+    world = this_run().world
     assert prepare.parts_of(world.model) <= kernels.parts_of(scene)
     for _ in range(2):  # `conftest.py`: they must compile nothing
         world.advance_frame()
@@ -85,9 +85,9 @@ def test_a_sample_of_a_paper_opens_with_its_method_and_plays(name, tmp_path):
     scene.frame_end = last
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     session = this_session()
-    assert session.error == "" and session.cache.last_frame == last
-    assert not session.overstretched and session.crossing_count == 0
-    world = session.world
+    assert session.refusals.error == "" and session.run.cache.last_frame == last
+    assert not session.run.overstretched and session.run.crossing_count == 0
+    world = session.run.world
     assert all(0.5 < body.volume_ratio < 2.5 for body in world.diagnostics().bodies)
     world._untangle()  # looks for crossings anew
     # feature particles and vertices alone are tested there: edges of the cube may cross a skin

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows
-from bpy_scene import frame, play, problem_of, shown, this_session
+from bpy_scene import frame, play, problem_of, shown, this_run, this_session
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import kept_meshes, mesh_io, modifier_stack
 from softpressure_ext.softpressure.simulation import making_meshes, simulate_job
@@ -29,8 +29,8 @@ def add_soft(obj: Any, **settings: Any) -> Any:
 
 
 def body() -> Any:
-    assert not this_session().error
-    (found,) = this_session().start.bodies
+    assert not this_session().refusals.error
+    (found,) = this_run().start.bodies
     return found
 
 
@@ -251,7 +251,7 @@ def test_a_subdivided_cube_lies_on_the_floor() -> None:
     subdivide(obj)
     add_soft(obj, simulation_mesh="AUTO")
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert not this_session().error and body().drawn is not None
+    assert not this_session().refusals.error and body().drawn is not None
     for number in range(130, 151, 5):
         frame(number)
         assert abs(seen(obj)[:, 2].min()) < 3e-3

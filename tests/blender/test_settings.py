@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bpy_scene import add_ball, problem_of
 from softpressure_ext.core import parameters
-from softpressure_ext.softpressure.simulation import capture
+from softpressure_ext.softpressure.simulation import build, capture
 from softpressure_ext.softpressure.state import input_digest, sessions
 
 METHODS = ("EXPLICIT", "XPBD", "RK4", "IMPLICIT_KANG")
@@ -84,7 +84,7 @@ def test_a_setting_that_is_captured_reaches_the_model(body: str) -> None:
         kept = tuple(kept) if isinstance(each.default, tuple) else kept
         setattr(ball.softpressure, each.name, another(ball.softpressure, each))
         given = getattr(ball.softpressure, each.name)
-        model = capture.build_model(scene, capture.start(scene, bpy.context.evaluated_depsgraph_get()))
+        model = build.model_of(scene, capture.start(scene, bpy.context.evaluated_depsgraph_get()))
         found = model.settings[1 if kind == "COLLIDER" else 0][each.option or each.name]
         if each.choices or isinstance(each.default, bool):
             assert found == given, each.name

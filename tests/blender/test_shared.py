@@ -17,7 +17,7 @@ from bpy_scene import (
     select,
     shown,
     state_text,
-    this_session,
+    this_run,
     told,
 )
 from softpressure_ext.softpressure.bodies import setup
@@ -71,7 +71,7 @@ def test_a_linked_duplicate_of_a_body_that_works_stops_neither(way: str) -> None
         assert bpy.ops.softpressure.live_play(frames=10, keep="SHAPE_KEY") == {"FINISHED"}
     assert copy.data != ball.data and told() == ""
     if way != "live":
-        assert this_session().cache.body_names == ("Ball", "Ball.001")
+        assert this_run().cache.body_names == ("Ball", "Ball.001")
         assert height(copy) == pytest.approx(height(ball), abs=1e-5) and height(ball) < 5.0
         assert shown(copy)[:, 0].mean() == pytest.approx(3.0, abs=1e-5)
 
@@ -133,7 +133,7 @@ def test_the_mix_of_own_keys_is_the_rest_shape() -> None:
     np.testing.assert_allclose(shown(ball), mixed, atol=1e-6)
     frame(1)
     np.testing.assert_allclose(shown(ball), mixed, atol=1e-6)
-    assert this_session().start.bodies[0].positions == pytest.approx(mixed, abs=1e-6)
+    assert this_run().start.bodies[0].positions == pytest.approx(mixed, abs=1e-6)
     play(2, 4)
     fallen = 9.81 / 24**2 * 3 * 4 / 2
     np.testing.assert_allclose(shown(ball), mixed - [0, 0, fallen], atol=1e-5)
@@ -153,7 +153,7 @@ def test_a_changed_mix_makes_the_frames_out_of_date_and_an_idle_key_does_not() -
     bpy.context.view_layer.update()
     assert state_text().startswith("Out")
     play(1, 2)
-    assert this_session().start.bodies[0].positions[:, 2].mean() == pytest.approx(5.25, abs=1e-5)
+    assert this_run().start.bodies[0].positions[:, 2].mean() == pytest.approx(5.25, abs=1e-5)
     frame(1)
     for point in keys["Up"].points:
         point.co.z += 1.0
@@ -288,7 +288,7 @@ def test_a_linked_collider_takes_part(tmp_path: Path) -> None:
     from_library(tmp_path, "COLLIDER")
     add_ball("Other", (0, 0, 8))
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert [part.name for part in this_session().start.colliders] == ["Ball"]
+    assert [part.name for part in this_run().start.colliders] == ["Ball"]
 
 
 def test_a_linked_mesh_of_an_object_of_this_file_is_copied(tmp_path: Path) -> None:

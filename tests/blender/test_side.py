@@ -9,11 +9,11 @@ from typing import Any
 import bpy
 import pytest
 import softpressure_ext
-from bpy_scene import FallingWorld, add_ball, frame, play, this_session
+from bpy_scene import FallingWorld, add_ball, frame, play, this_run, this_session
 from softpressure_ext.core import prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure.scene_io import digests, mesh_io
-from softpressure_ext.softpressure.simulation import capture, kernels, run_start
+from softpressure_ext.softpressure.simulation import build, capture, kernels, run_start
 from softpressure_ext.softpressure.state import input_digest, status_bar
 
 
@@ -41,7 +41,8 @@ def calls(falling: type[FallingWorld], monkeypatch: pytest.MonkeyPatch) -> Calls
     found.watch(monkeypatch, input_digest, "of_inputs")
     found.watch(monkeypatch, digests, "of_arrays")
     found.watch(monkeypatch, falling, "advance_frame", "positions", "diagnostics", "save")
-    found.watch(monkeypatch, capture, "start", "build_world")
+    found.watch(monkeypatch, capture, "start")
+    found.watch(monkeypatch, build, "world_of")
     found.watch(monkeypatch, FrameCache, "append")
     return found
 
@@ -155,7 +156,7 @@ def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) ->
     window = SimpleNamespace(app=SimpleNamespace(background=False))
     monkeypatch.setattr(run_start, "bpy", window)
     yield said
-    for timer in (kernels._tell, status_bar._clear):
+    for timer in (kernels._show_progress, status_bar._clear):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
 
@@ -163,18 +164,18 @@ def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) ->
 def test_a_timeline_waits_for_kernels_and_says_so(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     add_ball()
     play(1, 4)
-    assert this_session().cache is None and not FallingWorld.made  # to make a world needs kernels, too
+    assert this_run().cache is None and not FallingWorld.made  # to make a world needs kernels, too
     assert set(first_start.asked) == {"EXPLICIT"}
-    assert bpy.app.timers.is_registered(kernels._tell)
-    assert kernels._tell() == kernels._SAY_EVERY
+    assert bpy.app.timers.is_registered(kernels._show_progress)
+    assert kernels._show_progress() == kernels._SAY_EVERY
     assert first_start.sentences[-1] == "Soft Pressure: Compiling, once: about 55 s left"
     assert status_bar.preparing() == WAITING
 
     first_start.is_running = False
     first_start.prepared.add("EXPLICIT")
-    assert kernels._tell() is None
+    assert kernels._show_progress() is None
     assert first_start.sentences[-1] == "Soft Pressure: the solver is ready"
-    bpy.app.timers.unregister(kernels._tell)
+    bpy.app.timers.unregister(kernels._show_progress)
     assert bpy.app.timers.is_registered(status_bar._clear)
     monkeypatch.setattr(status_bar, "_until", time.monotonic() + 1.0)
     assert 0.0 < (status_bar._clear() or 0.0) <= 1.0
@@ -182,17 +183,17 @@ def test_a_timeline_waits_for_kernels_and_says_so(first_start: Said, monkeypatch
     assert status_bar._clear() is None
     assert first_start.sentences[-1] is None  # the status bar is Blender's again
     play(1, 4)
-    assert this_session().cache.last_frame == 4
+    assert this_run().cache.last_frame == 4
 
 
 def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) -> None:
     add_ball()
     play(1, 2)
-    kernels._tell()
+    kernels._show_progress()
     softpressure_ext.unregister()
     try:
         assert first_start.sentences[-1] is None
-        assert not bpy.app.timers.is_registered(kernels._tell)
+        assert not bpy.app.timers.is_registered(kernels._show_progress)
     finally:
         softpressure_ext.register()
 
@@ -201,7 +202,7 @@ def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
     first_start.prepared.add("EXPLICIT")
     add_ball()
     play(1, 3)
-    assert this_session().cache.last_frame == 3 and first_start.asked == []
+    assert this_run().cache.last_frame == 3 and first_start.asked == []
     bpy.context.scene.softpressure.solver = "XPBD"
     play(1, 3)
     assert len(FallingWorld.made) == 1 and set(first_start.asked) == {"XPBD"}
@@ -212,7 +213,7 @@ def test_a_failing_compiler_is_reported(first_start: Said) -> None:
     add_ball()
     play(1, 2)
     first_start.is_running, first_start.failure = False, prepare._failed("no space left.")
-    kernels._tell()
+    kernels._show_progress()
     sentence = first_start.sentences[-1]
     assert "compiling it failed" in sentence and "no space left" in sentence and "Try again" in sentence
 
@@ -237,8 +238,8 @@ def test_a_timeline_that_plays_begins_anew_when_the_solver_is_ready(
     )
     first_start.is_running = False
     first_start.prepared.add("EXPLICIT")
-    assert kernels._tell() is None
-    assert scene.frame_current == 1 and this_session().cache.last_frame == 1
+    assert kernels._show_progress() is None
+    assert scene.frame_current == 1 and this_run().cache.last_frame == 1
     window.screen.is_animation_playing = False
     scene.frame_set(7)
     kernels._play_from_start(scene)

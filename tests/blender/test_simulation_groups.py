@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import FallingWorld, add_mesh, frame, play, rest, shown, this_session
+from bpy_scene import FallingWorld, add_mesh, frame, play, rest, shown, this_run, this_session
 from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN, TORN
 from softpressure_ext.softpressure.simulation import interactive
@@ -37,8 +37,8 @@ def head(obj: Any) -> Any:
 
 
 def body(number: int = 0) -> Any:
-    assert not this_session().error
-    return this_session().start.bodies[number]
+    assert not this_session().refusals.error
+    return this_run().start.bodies[number]
 
 
 def raise_and_turn(obj: Any) -> None:
@@ -125,12 +125,12 @@ def test_another_drawn_vertex_that_is_pinned_makes_the_start_another() -> None:
     obj = add_beast(simulation_vertices=100)
     obj.softpressure.pin_group = group(obj, head(obj))
     frame(1)
-    before, pinned = this_session().start.fingerprint(), body().pinned
+    before, pinned = this_run().start.fingerprint(), body().pinned
     obj.vertex_groups["Group"].remove([int(head(obj)[3])])
     frame(2)
     frame(1)
     np.testing.assert_array_equal(body().pinned, pinned)  # of what is simulated the same
-    assert this_session().start.fingerprint() != before
+    assert this_run().start.fingerprint() != before
 
 
 @pytest.mark.usefixtures("falling")
@@ -212,21 +212,21 @@ def test_drawn_faces_on_torn_triangles_are_noted(monkeypatch: pytest.MonkeyPatch
 def test_the_mouse_grabs_what_is_drawn_and_moves_it() -> None:
     bpy.context.scene.use_gravity = False
     obj = add_beast(simulation_vertices=300)
-    playing = interactive.Live(bpy.context.scene)
+    playing = interactive.InteractivePlay(bpy.context.scene)
     try:
         for _ in jobs.whole(playing.begin(worker_thread.at_once)):
             pass
         x = rest(obj)
         mesh_faces = np.array([polygon.vertices[:] for polygon in obj.data.polygons])
         target = x[mesh_faces[np.argmax(x[mesh_faces][:, :, 2].mean(axis=1))]].mean(axis=0)
-        place = playing.grab(target + (0, 0, 5), (0, 0, -1))
+        place = playing.hand.grab(target + (0, 0, 5), (0, 0, -1))
         np.testing.assert_allclose(place, target, atol=1e-4)  # on the drawn face, not on the simulated one below
         for _ in range(6):
             place = place + (0.0, 0.0, 0.05)
-            playing.drag(place)
+            playing.hand.drag(place)
             for _ in jobs.whole(playing.step()):
                 pass
-        assert playing.held_name() == "Beast" and playing.force > 0.0
+        assert playing.hand.body_name == "Beast" and playing.hand.force > 0.0
         assert (shown(obj) - x)[:, 2].mean() > 0.05
     finally:
         playing.end()
@@ -254,7 +254,7 @@ def test_a_hanging_beast_stays_at_its_pins_and_tears_off_where_it_is_weak() -> N
     middle = np.flatnonzero(np.abs(x[:, 0] - np.quantile(x[:, 0], 0.6)) < 0.1)
     obj.softpressure.weak_group = group(obj, middle, "Weak", 1.0)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert not this_session().error
+    assert not this_session().refusals.error
     frame(8)
     np.testing.assert_allclose(shown(obj)[head(obj)], x[head(obj)], atol=1e-5)
     flat = np.empty(len(obj.data.polygons), np.float32)

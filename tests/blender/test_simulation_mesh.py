@@ -17,6 +17,7 @@ from bpy_scene import (
     problem_of,
     rest,
     shown,
+    this_run,
     this_session,
 )
 from softpressure_ext.core import check_closed_surface
@@ -45,8 +46,8 @@ def add_beast(**settings: Any) -> Any:
 
 
 def body() -> Any:
-    assert not this_session().error
-    return this_session().start.bodies[0]
+    assert not this_session().refusals.error
+    return this_run().start.bodies[0]
 
 
 def fallen(frames: int) -> float:
@@ -97,7 +98,7 @@ def test_a_saved_file_plays_and_goes_on(tmp_path: Path) -> None:
     np.testing.assert_array_equal(shown(obj), kept)
     frame(1)
     play(5, 7)
-    assert not this_session().error
+    assert not this_session().refusals.error
     np.testing.assert_allclose(shown(obj), before - (0, 0, fallen(6)), atol=2e-6)
 
 
@@ -122,7 +123,7 @@ def test_count_and_detail_make_another_mesh_and_the_cache_out_of_date() -> None:
     counts = []
     for detail, own in (("DRAFT", 0), ("NORMAL", 0), ("NORMAL", 500)):
         scene.softpressure.detail, obj.softpressure.simulation_vertices = detail, own
-        assert this_session().cache is None or this_session().is_out_of_date(scene)
+        assert this_run().cache is None or this_session().is_out_of_date(scene)
         play(1, 2)
         counts.append(len(body().positions))
     assert counts == pytest.approx([300, min(1000, len(rest(obj))), 500], rel=0.05)
@@ -161,7 +162,7 @@ def test_automatic_takes_what_is_as_cheap() -> None:
     for obj in (even, cube, fine):
         obj.softpressure.kind = "SOFT"
     frame(1)
-    found = {each.name: each.drawn is not None for each in this_session().start.bodies}
+    found = {each.name: each.drawn is not None for each in this_run().start.bodies}
     assert found == {even.name: False, cube.name: False, fine.name: True}
 
 
@@ -217,7 +218,7 @@ def test_the_default_cube_lies_on_the_floor_as_does_a_fine_ball() -> None:
         obj.softpressure.bounciness = 0.0
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert {each.name: each.drawn is not None for each in this_session().start.bodies} == {
+    assert {each.name: each.drawn is not None for each in this_run().start.bodies} == {
         "Cube": False,
         "Sphere": True,
     }
@@ -348,7 +349,7 @@ def test_flat_outlines_and_lattices_stay_what_they_are() -> None:
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     assert bpy.context.object.softpressure.body_type == "TRUSS"
     frame(1)
-    assert [each.drawn for each in this_session().start.bodies] == [None, None]
+    assert [each.drawn for each in this_run().start.bodies] == [None, None]
 
 
 @pytest.mark.usefixtures("falling")
@@ -358,7 +359,7 @@ def test_methods_of_papers_simulate_what_is_drawn_if_that_is_closed() -> None:
     for method, expected in (("RK4", False), ("EXPLICIT", None), ("XPBD", None)):
         scene.softpressure.solver = method
         frame(1)
-        found = {each.name: each.drawn is not None for each in this_session().start.bodies}
+        found = {each.name: each.drawn is not None for each in this_run().start.bodies}
         assert found["Suzanne"] and (expected is None or found["Beast"] == expected)
         if expected is False:
             text = simulation_mesh_notes.text(scene, beast)
@@ -382,8 +383,8 @@ def test_a_scan_needs_one_even_mesh_and_few_steps_until_its_first_frame(monkeypa
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     assert bpy.ops.softpressure.check() == {"FINISHED"} and this_session().checked[1] == []
     play(1, 3)
-    world = this_session().world
-    assert this_session().cache.last_frame == 3 and len(made) == 1
+    world = this_run().world
+    assert this_run().cache.last_frame == 3 and len(made) == 1
     assert world.model.vertex_count == pytest.approx(1000, rel=0.06)
     assert world.steps_per_frame * world.model.vertex_count < 400_000
     assert shown(scan)[:, 2].mean() < x[:, 2].mean()

@@ -45,7 +45,7 @@ def test_a_cube_of_eight_vertices_falls_rests_and_is_baked(kind: str) -> None:
     add_floor()
     cube = add_cube(body_type=kind, mass=20.0, modulus=50_000.0, damping=10.0, bounciness=0.0)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert not this_session().error
+    assert not this_session().refusals.error
     frame(30)
     simulated = shown(cube)
     assert simulated.shape == (8, 3)
@@ -134,7 +134,7 @@ def test_a_pinned_face_follows_the_animation() -> None:
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(10)
     np.testing.assert_allclose(shown(cube)[top], held + (0.5, 0.0, 0.0), atol=1e-5)
-    assert len(start) == 8 and sessions.of(bpy.context.scene).error == ""
+    assert len(start) == 8 and sessions.of(bpy.context.scene).refusals.error == ""
 
 
 def add_bowl() -> Any:

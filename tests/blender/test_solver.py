@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_mesh, frame, play, shown, this_session
+from bpy_scene import add_mesh, frame, play, shown, this_run
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import status
 
@@ -55,10 +55,10 @@ def test_playing_and_simulating_give_the_same_bits_and_so_does_the_bake() -> Non
     ball = bpy.context.object
     bpy.ops.softpressure.add_body()
     play(1, 16)
-    played = [this_session().cache.positions(0, number).copy() for number in range(1, 17)]
+    played = [this_run().cache.positions(0, number).copy() for number in range(1, 17)]
     bpy.ops.softpressure.reset()
     bpy.ops.softpressure.simulate()
-    simulated = [this_session().cache.positions(0, number) for number in range(1, 17)]
+    simulated = [this_run().cache.positions(0, number) for number in range(1, 17)]
     np.testing.assert_array_equal(simulated, played)
     bpy.ops.softpressure.bake()
     for number in range(1, 17):

@@ -7,10 +7,10 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import FallingWorld, add_ball, play, this_session, told
+from bpy_scene import FallingWorld, add_ball, play, this_run, told
 from softpressure_ext.core import ParameterError
 from softpressure_ext.softpressure.scene_io import kept_meshes
-from softpressure_ext.softpressure.simulation import capture, run_start, simulate_job
+from softpressure_ext.softpressure.simulation import build, run_start, simulate_job
 from softpressure_ext.softpressure.state import jobs, worker_thread
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -32,7 +32,7 @@ class SlowWorld(FallingWorld):
 def slow(monkeypatch: pytest.MonkeyPatch) -> type[SlowWorld]:
     """Worlds take a while to be made, and are expected to."""
     SlowWorld.threads.clear()
-    monkeypatch.setattr(capture, "World", SlowWorld)
+    monkeypatch.setattr(build, "World", SlowWorld)
     monkeypatch.setattr(run_start, "_PER_VERTEX", 0.1)
     return SlowWorld
 
@@ -49,7 +49,7 @@ def test_simulate_starts_beside_the_main_thread_and_says_how_long_it_takes(slow:
     assert labels.count(about) > 5 and labels[-1] == "Frame 10 of 10"
     assert longest < 0.4  # the window is held for less than half a second
     assert slow.threads[0] is not threading.main_thread()
-    assert this_session().cache.last_frame == 10
+    assert this_run().cache.last_frame == 10
 
 
 def test_a_start_can_be_stopped_and_made_again(slow: type[SlowWorld]) -> None:
@@ -58,11 +58,11 @@ def test_a_start_can_be_stopped_and_made_again(slow: type[SlowWorld]) -> None:
     while not slow.threads:
         next(job)
     job.close()  # what Esc does
-    assert this_session().cache is None and worker_thread.is_busy()
+    assert this_run().cache is None and worker_thread.is_busy()
     play(1, 2)
-    assert this_session().cache is None  # the timeline waits for what was given up
+    assert this_run().cache is None  # the timeline waits for what was given up
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}  # one after the other
-    assert this_session().cache.last_frame == 10 and not worker_thread.is_busy()
+    assert this_run().cache.last_frame == 10 and not worker_thread.is_busy()
 
 
 def test_errors_of_the_thread_beside_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_errors_of_the_thread_beside_are_raised(monkeypatch: pytest.MonkeyPatch)
         raise ParameterError("scene: substeps 0; give at least 1.")
 
     add_ball()
-    monkeypatch.setattr(capture, "World", fail)
+    monkeypatch.setattr(build, "World", fail)
     with pytest.raises(RuntimeError, match="substeps 0"):
         bpy.ops.softpressure.simulate()
     assert "substeps 0" in told() and not worker_thread.is_busy()
@@ -81,14 +81,14 @@ def test_a_start_that_takes_too_long_is_left_to_simulate(monkeypatch: pytest.Mon
     monkeypatch.setattr(run_start, "is_too_long_to_play", lambda _: True)
     monkeypatch.setattr(run_start, "_PER_VERTEX", 1.0)
     play(1, 3)
-    assert this_session().cache is None
+    assert this_run().cache is None
     assert f"Starting takes about {len(ball.data.vertices)} s: press Simulate" in told()
     bpy.context.scene.softpressure.frame_end = 3
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert "Starting" not in told()
     bpy.context.scene.softpressure.frame_end = 10
     play(1, 6)
-    assert this_session().cache.last_frame == 6  # what has started goes on
+    assert this_run().cache.last_frame == 6  # what has started goes on
 
 
 def test_a_mesh_that_is_kept_starts_sooner(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,7 +121,7 @@ def test_a_sweep_runs_what_is_not_finished_and_lists_what_fails(
     bpy.ops.wm.open_mainfile(filepath=str(case / "ball.blend"))
     assert bpy.data.objects["Ball"].softpressure.gauge_pressure == 500.0
     session = sweep_case.sessions.of(bpy.context.scene)
-    assert session.cache.last_frame == 3 and not session.is_out_of_date(bpy.context.scene)
+    assert session.run.cache.last_frame == 3 and not session.is_out_of_date(bpy.context.scene)
     # more values: the finished cases stay as they are
     words[-1], words[-2] = "Ball.scale[0]=1", "Ball.gauge_pressure=500,1000,8000"
     assert command.run(words) == 0

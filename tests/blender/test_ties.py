@@ -32,7 +32,7 @@ def test_painted_ties_keep_the_floor_of_a_bouncy_castle_flat(simulated):
     castle.softpressure.simulation_mesh, castle.softpressure.simulation_vertices = simulated, 500
     castle.softpressure.tie_group = "Tufts"
     play(1, 16)
-    assert not this_session().error
+    assert not this_session().refusals.error
     assert np.ptp(shown(castle)[:, 2]) < 0.75
 
 
@@ -42,4 +42,4 @@ def test_ties_on_one_side_alone_are_told():
     castle.vertex_groups["Tufts"].remove(top)
     castle.softpressure.simulation_mesh, castle.softpressure.tie_group = "DRAWN", "Tufts"
     play(1, 2)
-    assert "Paint both sides" in this_session().refused[castle.session_uid]
+    assert "Paint both sides" in this_session().refusals.of_objects[castle.session_uid]

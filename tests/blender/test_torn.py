@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy_scene import add_ball, add_mesh, frame, select, shown, this_session
+from bpy_scene import add_ball, add_mesh, frame, select, shown, this_run, this_session
 from shapes import box
 from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.scene_io.point_attributes import TORN
@@ -117,9 +117,9 @@ def test_a_cache_without_tears_has_no_attribute_and_a_removed_body_loses_it(fall
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(3)
     assert TORN not in ball.data.attributes
-    cache = this_session().cache
+    cache = this_run().cache
     cache.note_torn(0, np.arange(80) == 5, 2)
-    this_session().shown.clear()
+    this_session().display.shown.clear()
     frame(4)
     assert TORN in ball.data.attributes
     bpy.ops.softpressure.remove_body()

@@ -10,6 +10,7 @@ from bpy_scene import (
     frame,
     height,
     play,
+    this_run,
     this_session,
 )
 
@@ -32,7 +33,7 @@ def collection(name: str, *objects: Any, parent: Any = None) -> Any:
 
 def ignored() -> set[frozenset[str]]:
     """Names of the pairs of bodies that do not touch in the model of the run."""
-    model = this_session().world.model
+    model = this_run().world.model
     names = model.body_names
     return {frozenset((names[a], names[b])) for a in range(len(names)) for b in range(a) if model.ignores[a, b]}
 
@@ -106,4 +107,4 @@ def test_check_reports_no_crossings_of_bodies_that_ignore_each_other() -> None:
     assert bpy.ops.softpressure.check() == {"FINISHED"}
     assert not this_session().checked[1]
     frame(1)
-    assert this_session().crossing_count == 0
+    assert this_run().crossing_count == 0

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import add_ball, add_mesh, frame, height, play, rest, shown, this_session
+from bpy_scene import add_ball, add_mesh, frame, height, play, rest, shown, this_run, this_session
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import units
@@ -56,7 +56,7 @@ def simulated(scale: float) -> list[np.ndarray]:
     """What the cache holds of all frames [m]: positions of the soft bodies, matrices of the rigid one."""
     add_scene(scale)
     bpy.ops.softpressure.simulate()
-    cache = this_session().cache
+    cache = this_run().cache
     assert cache.last_frame == FRAMES
     numbers = range(1, FRAMES + 1)
     soft = [np.array([cache.positions(body, number) for number in numbers]) for body in (0, 1)]
@@ -80,8 +80,8 @@ def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:
     solid.softpressure.mass = ball.softpressure.mass = 2.0
     ball.softpressure.body_type, ball.softpressure.cell_size = "SOLID", 20.0
     play(1, 2)
-    session = this_session()
-    captured = {part.name: part for part in (*session.start.bodies, *session.start.rigid)}
+    run = this_run()
+    captured = {part.name: part for part in (*run.start.bodies, *run.start.rigid)}
     soft, rigid = captured["Ball 0"], captured["Ball 1"]
     assert np.ptp(soft.positions[:, 2]) == pytest.approx(1.0, rel=1e-5)
     assert np.ptp(rigid.positions[:, 2]) == pytest.approx(1.0, rel=1e-5)
@@ -90,7 +90,7 @@ def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:
         assert part.settings["thickness"] == pytest.approx(THICKNESS)
         assert part.settings["velocity"] == pytest.approx((SPEED, 0.0, 0.0))
         assert part.settings["mass"] == 2.0
-    np.testing.assert_allclose(session.world.model.gravity, [0, 0, -9.8125], rtol=1e-6)
+    np.testing.assert_allclose(run.world.model.gravity, [0, 0, -9.8125], rtol=1e-6)
 
 
 @pytest.mark.smoke

@@ -4,7 +4,7 @@ import bpy
 import drawn_meshes
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, play, shown, this_session
+from bpy_scene import add_ball, frame, play, shown, this_run
 from softpressure_ext.softpressure.scene_io import mesh_io, vacuum
 
 
@@ -17,7 +17,7 @@ def key(obj, name, values):
 
 def gauge():
     """The gauge pressure of the first body at the last frame that was simulated."""
-    return this_session().world.diagnostics().bodies[0].gauge_pressure
+    return this_run().world.diagnostics().bodies[0].gauge_pressure
 
 
 def test_a_keyed_pressure_below_zero_is_what_the_panel_says():
@@ -35,7 +35,7 @@ def test_a_keyed_pressure_below_zero_is_what_the_panel_says():
     assert gauge() == pytest.approx(keyed, rel=1e-3)
     play(5, 20)
     assert gauge() == pytest.approx(-200.0, abs=0.2)
-    body = this_session().world.diagnostics().bodies[0]
+    body = this_run().world.diagnostics().bodies[0]
     assert body.volume_ratio < 0.85  # a sphere of this stiffness comes to rest with dents
     assert body.kinetic_energy < 1e-3
 
@@ -64,7 +64,7 @@ def test_a_vacuum_packs_a_bag_round_a_cube():
     moves = np.linalg.norm(now - before, axis=1)
     assert np.median(moves) < 2e-3
     assert np.quantile(moves, 0.9) < 5e-3
-    assert this_session().world.diagnostics().bodies[0].volume_ratio < 0.3
+    assert this_run().world.diagnostics().bodies[0].volume_ratio < 0.3
     assert drawn_meshes.crossing_count(now, mesh_io.read_triangles(bag.data, np.eye(4))) == 0
 
 
@@ -90,9 +90,9 @@ def test_a_keyed_tear_strain_pops_a_ball_at_a_frame():
         for point in curve.keyframe_points:
             point.interpolation = "CONSTANT"
     play(1, 4)
-    assert not this_session().world.torn_triangles(0).any()
+    assert not this_run().world.torn_triangles(0).any()
     play(5, 9)
-    assert this_session().world.torn_triangles(0).any()
+    assert this_run().world.torn_triangles(0).any()
 
 
 @pytest.mark.parametrize("is_sharp", [True, False])
@@ -108,4 +108,4 @@ def test_a_sharp_collider_pops_a_ball(is_sharp):
     needle.location.z = 0.65
     needle.keyframe_insert("location", frame=8)
     play(1, 9)
-    assert this_session().world.torn_triangles(0).any() == is_sharp
+    assert this_run().world.torn_triangles(0).any() == is_sharp

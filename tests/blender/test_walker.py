@@ -68,6 +68,6 @@ def test_the_belly_follows_the_bones_and_jiggles_and_nothing_crosses(walked: Any
     assert simulated[:, :, 2].min() > 0.0
     assert shown(ball)[:, 2].min() > 0.0
     session = this_session()
-    assert session.error == "" and not session.refused
-    session.world._untangle()  # looks for crossings anew
-    assert session.world.crossing_triangle_count == 0
+    assert session.refusals.error == "" and not session.refusals.of_objects
+    session.run.world._untangle()  # looks for crossings anew
+    assert session.run.world.crossing_triangle_count == 0

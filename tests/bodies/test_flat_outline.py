@@ -92,25 +92,25 @@ BAD_OUTLINES = {
     "the outline comes through a vertex twice. Give each vertex once.": (SQUARE, [0, 1, 2, 1]),
     "the outline names vertex 7 of 4. Rebuild it.": (SQUARE, [0, 1, 7]),
     "no edges. A loop needs a closed outline of edges.": (SQUARE, np.zeros((0, 2), int)),
-    "doubled edges. Merge them (Mesh > Merge > By Distance).": (SQUARE, [(0, 1), (1, 0), (1, 2), (2, 0)]),
+    "doubled edges. Merge them.": (SQUARE, [(0, 1), (1, 0), (1, 2), (2, 0)]),
     "the outline has 2 loose ends; it must be one closed ring. "
-    "Join the ends (Vertex > New Edge/Face from Vertices) and delete edges that branch off.":
+    "Join the ends and delete edges that branch off.":
         (SQUARE, [(0, 1), (1, 2)]),
     "the outline has 2 branches; it must be one closed ring. "
-    "Join the ends (Vertex > New Edge/Face from Vertices) and delete edges that branch off.":
+    "Join the ends and delete edges that branch off.":
         (SQUARE, [*ring_edges(4), (0, 2)]),
     "more than one outline; one of 4 edges, 4 edges besides. "
-    "Separate them into objects of their own (Mesh > Separate > By Loose Parts).":
+    "Separate them into objects of their own.":
         (np.concatenate([SQUARE, SQUARE + 2]), [*ring_edges(4), *(ring_edges(4) + 4)]),
-    "1 vertices that are not on the outline; a loop is its outline only. Dissolve inner vertices and delete loose ones "
-    "(Mesh > Delete, Mesh > Clean Up > Delete Loose), or choose the type Lattice.":
+    "1 vertices that are not on the outline; a loop is its outline only. "
+    "Dissolve inner vertices and delete loose ones.":
         (np.concatenate([SQUARE, [(0.5, 0.5)]]), ring_edges(4)),
     "the outline crosses itself at (0.5, 0, 0.5) m, between the edges at vertices 1 and 3. Move the vertices apart.":
         (np.array([(0, 0), (1, 0), (0, 1), (1.5, 1.5)], float), None),
     "the outline encloses no area (0 m\u00b2). Widen it, or uncross it.": (SQUARE * (1, 0), None),
     "the outline turns back on itself at vertex 2. Open the angle, or delete it.":
         (np.array([(0, 0), (1, 0), (2, 0), (1.5, 0), (1, 1)], float), None),
-    "an edge of no length. Merge its ends (Mesh > Merge > By Distance).": (SQUARE[[0, 1, 2, 2, 3]], None),
+    "an edge of no length. Merge its ends.": (SQUARE[[0, 1, 2, 2, 3]], None),
     "mass 0 kg; give a number above 0.": (SQUARE, None, {"mass": 0.0}),
     "depth -1 m; give a number at least 0.": (SQUARE, None, {"depth": -1.0}),
 }  # fmt: skip

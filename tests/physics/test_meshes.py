@@ -33,8 +33,8 @@ def test_an_animal_drops_and_settles(name):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("teapot.obj", r"^teapot\.obj: \d+ open edges; a pressurised mesh must be closed\. Fill the holes"),
-        ("beetle.obj", r"^beetle\.obj: \d+ open edges; a pressurised mesh must be closed\. Fill the holes"),
+        ("teapot.obj", r"^teapot\.obj: \d+ open edges; a pressurized mesh must be closed\. Fill the holes"),
+        ("beetle.obj", r"^beetle\.obj: \d+ open edges; a pressurized mesh must be closed\. Fill the holes"),
     ],
 )
 def test_open_meshes_are_refused(name, sentence):

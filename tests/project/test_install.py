@@ -1,4 +1,4 @@
-"""The built zip, in a Blender with empty user folders."""
+"""The built zips, in a Blender with empty user folders."""
 
 import os
 import subprocess
@@ -7,16 +7,22 @@ from pathlib import Path
 
 import build_extension
 import extension
+import pytest
+
+PYTHON = f"{sys.version_info.major}{sys.version_info.minor}"
 
 
-def test_zip_installs_works_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    package = build_extension.zip_path(build_extension.current_platform())
+@pytest.mark.parametrize("edition", [build_extension.RELEASE, PYTHON])
+def test_zip_installs_works_and_leaves_nothing_behind(edition: str, tmp_path: Path) -> None:
+    """The zip for extensions.blender.org brings no kernels: they are compiled on first use, and kept for the next."""
+    name = build_extension.current_platform()
+    package, release = build_extension.zip_path(name, edition), build_extension.zip_path(name)
     assert package.exists(), f"{package}: missing. Run `python tools/build_extension.py build --platform current`."
     # Nothing of the test run may help: no path to another numba, no cache of compiled kernels.
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHONPATH", "NUMBA_"))}
     environment["BLENDER_USER_RESOURCES"] = str(tmp_path / "resources")
-    for step in (["install", str(package)], ["remove"]):
-        command = [sys.executable, str(extension.FOLDER / "installed.py"), *step]
+    for step in ("install", "remove"):
+        command = [sys.executable, str(extension.FOLDER / "installed.py"), step, str(package), str(release)]
         run = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
         output = run.stdout + run.stderr
         assert run.returncode == 0, output

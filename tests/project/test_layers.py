@@ -65,6 +65,16 @@ def test_layer_imports_only_what_lies_below_it(path: Path) -> None:
             assert target in allowed - OUR_LAYERS or target in sys.stdlib_module_names, (layer, target)
 
 
+def test_no_error_of_the_core_names_menus_or_modes_of_blender() -> None:
+    for path in sorted((ROOT / "core").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                parts = [part.value for part in ast.walk(node.exc) if isinstance(part, ast.Constant)]
+                text = " ".join(part for part in parts if isinstance(part, str))
+                found = re.search(r"Edit Mode|Object Mode|Blender|Alt |Ctrl |[A-Z]\w+ > [A-Z]", text)
+                assert found is None, f"{path.name}, line {node.lineno}: {text}"
+
+
 def test_no_key_is_bound_and_no_process_is_run_but_those_that_the_manifest_tells_of() -> None:
     texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in SOURCES}
     assert not [name for name, text in texts.items() if "keymap_items" in text]

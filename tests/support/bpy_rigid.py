@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy_scene import this_session
+from bpy_scene import this_run
 
 SPIN = (1.0, 5.0, -2.0)
 #: Blender keeps float32 angles and matrices; places lie within 10 m.
@@ -28,7 +28,7 @@ def matrix(obj: Any) -> Any:
 
 
 def transforms(last: int, number: int = 0) -> dict[int, Any]:
-    cache = this_session().cache
+    cache = this_run().cache
     return {at: cache.transform(number, at).copy() for at in range(1, last + 1)}
 
 

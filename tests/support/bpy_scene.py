@@ -11,7 +11,7 @@ import softpressure_ext
 from softpressure_ext.core import FrameInput, MethodOptions, Model, State, prepare
 from softpressure_ext.core.bodies.lattice.follow import followed
 from softpressure_ext.softpressure.reports import run_state, status
-from softpressure_ext.softpressure.simulation import capture
+from softpressure_ext.softpressure.simulation import build
 from softpressure_ext.softpressure.state import sessions
 
 _registered = False
@@ -124,7 +124,7 @@ def empty_file() -> Iterator[None]:
 def falling(monkeypatch: pytest.MonkeyPatch) -> type[FallingWorld]:
     """The quick stand-in instead of the solver."""
     FallingWorld.made.clear()
-    monkeypatch.setattr(capture, "World", FallingWorld)
+    monkeypatch.setattr(build, "World", FallingWorld)
     monkeypatch.setattr(prepare, "is_prepared", lambda *_: True)  # it has no kernels
     return FallingWorld
 
@@ -202,6 +202,11 @@ def height(obj: Any) -> float:
 def this_session() -> Any:
     """The session of the scene."""
     return sessions.of(bpy.context.scene)
+
+
+def this_run() -> Any:
+    """Its run."""
+    return this_session().run
 
 
 def fingerprint(obj: Any) -> dict[str, Any]:

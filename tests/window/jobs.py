@@ -54,7 +54,7 @@ def make_scene() -> None:
 
 def frames() -> list[Any]:
     """What is cached."""
-    cache = session().cache
+    cache = session().run.cache
     return [] if cache is None else [cache.positions(0, frame).copy() for frame in range(1, cache.last_frame + 1)]
 
 
@@ -195,7 +195,7 @@ def reference() -> Steps:
     start()
     yield is_over
     WHOLE[:] = frames()
-    assert len(WHOLE) == FRAMES, f"{len(WHOLE)} frames: {session().error}"
+    assert len(WHOLE) == FRAMES, f"{len(WHOLE)} frames: {session().refusals.error}"
 
 
 WHOLE: list[Any] = []
@@ -225,7 +225,7 @@ def one_round(action: Callable[[], None], seen: Counter[str]) -> Steps:
     if was_running and ACTIONS[action] == ENDS:
         assert job() is None, "the job goes on"
     if was_running and ACTIONS[action] == GOES_ON:
-        assert job() is not None or len(frames()) == FRAMES, f"the job is over: {session().error}"
+        assert job() is not None or len(frames()) == FRAMES, f"the job is over: {session().refusals.error}"
     if action is delete_and_undo:
         yield lambda: not module("softpressure.state.worker_thread").is_busy()
         undo_deletion()

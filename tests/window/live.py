@@ -1,4 +1,4 @@
-"""In a real window: live play with mouse and keys, and what may end it.
+"""In a real window: interactive play with mouse and keys, and what may end it.
 
     blender --enable-event-simulate --python tests/window/live.py -- [--zip ZIP] [--blend FILE] [CASE ...]
 
@@ -47,8 +47,8 @@ def press_live(window: Any = None) -> Steps:
 
 
 def frame() -> int:
-    """The frame of live play that is shown; -1 if none is."""
-    return -1 if session().live is None else int(session().live[0].last_frame)
+    """The frame of interactive play that is shown; -1 if none is."""
+    return -1 if session().display.pose is None else int(session().display.pose.cache.last_frame)
 
 
 def frames(count: int) -> Callable[[], bool]:
@@ -59,7 +59,7 @@ def frames(count: int) -> Callable[[], bool]:
 
 def shape(name: str) -> Any:
     """Vertices of a ball that is played, world space."""
-    cache, uids = session().live[:2]
+    cache, uids = session().display.pose[:2]
     return np.array(cache.positions(uids.index(bpy.data.objects[name].session_uid), cache.last_frame))
 
 
@@ -81,7 +81,7 @@ def pixels_per_metre() -> float:
 
 
 def data() -> dict[str, Any]:
-    """All that live play could change."""
+    """All that interactive play could change."""
     found: dict[str, Any] = {}
     for obj in bpy.data.objects:
         found[obj.name] = [list(row) for row in obj.matrix_basis]
@@ -156,7 +156,7 @@ def escape() -> Steps:
     assert data() != before
     hand.click("ESC")
     yield is_over
-    assert session().live is None and data() == before
+    assert session().display.pose is None and data() == before
 
 
 def keep(shifted: bool) -> Steps:
@@ -212,7 +212,7 @@ def undo() -> Steps:
         bpy.ops.ed.undo_push(message="before")
         bpy.ops.ed.undo()
     yield 0.3
-    assert session().live is None and job() is None, "it plays on"
+    assert session().display.pose is None and job() is None, "it plays on"
     yield is_over
     yield from press_live()
     mouse().click("ESC")
@@ -302,7 +302,7 @@ def close_window() -> Steps:
     with bpy.context.temp_override(window=second):
         bpy.ops.wm.window_close()
     yield 0.5
-    assert job() is None and session().live is None, "it plays on without its window"
+    assert job() is None and session().display.pose is None, "it plays on without its window"
     yield is_over
     assert data() == before
     yield from press_live()
@@ -321,7 +321,7 @@ def load() -> Steps:
     yield from begin()
     bpy.ops.wm.open_mainfile(filepath=str(FILE), load_ui=False)
     yield 0.5
-    assert job() is None and session().live is None and FILE.read_bytes() == content
+    assert job() is None and session().display.pose is None and FILE.read_bytes() == content
     yield from press_live()
     mouse().click("ESC")
     yield is_over

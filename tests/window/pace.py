@@ -79,10 +79,12 @@ def simulate() -> steps.Steps:
     watch = Watch()
     with steps.in_view():
         bpy.ops.softpressure.simulate("INVOKE_DEFAULT")
-    yield lambda: steps.session().cache is not None and steps.session().cache.frame_count > 2
+    yield lambda: steps.session().run.cache is not None and steps.session().run.cache.frame_count > 2
     yield WATCHED
     gaps = watch.stop()
-    print(f"frames {steps.session().cache.frame_count}, longest gaps {[round(gap, 3) for gap in gaps]} s", flush=True)
+    print(
+        f"frames {steps.session().run.cache.frame_count}, longest gaps {[round(gap, 3) for gap in gaps]} s", flush=True
+    )
     print(f"outliner drawn {watch.draws} times in {len(watch.gaps)} rounds", flush=True)
     with steps.in_view():
         bpy.ops.softpressure.stop()
@@ -99,7 +101,7 @@ def live() -> steps.Steps:
         bpy.ops.softpressure.live_play("INVOKE_DEFAULT")
     told = dict[str, float]()
     began = time.monotonic()
-    while steps.session().live is None:
+    while steps.session().display.pose is None:
         told.setdefault(state.of(bpy.context.scene).text, time.monotonic() - began)
         yield 0.05
         assert time.monotonic() - began < 120.0

@@ -80,8 +80,8 @@ def check_loop(name: str, positions: FloatArray, given: ArrayLike | None) -> Out
     if inner:
         raise MeshError(
             f"{name}: {inner} vertices that are not on the outline; a loop is its outline only. Dissolve inner "
-            "vertices and delete loose ones (Mesh > Delete, Mesh > Clean Up > Delete Loose), or choose the type "
-            "Lattice."
+            "vertices and delete loose ones.",
+            "INNER",
         )
     return found
 
@@ -101,14 +101,15 @@ def walk(name: str, edges: IntArray) -> IntArray:
         raise MeshError(f"{name}: no edges. A loop needs a closed outline of edges.")
     low = np.sort(edges.astype(np.int64), axis=1)
     if (low[:, 0] == low[:, 1]).any() or len(np.unique(low, axis=0)) < len(low):
-        raise MeshError(f"{name}: doubled edges. Merge them (Mesh > Merge > By Distance).")
+        raise MeshError(f"{name}: doubled edges. Merge them.", "DOUBLED")
     uses = np.bincount(edges.ravel())
     ends, branches = int((uses == 1).sum()), int((uses > 2).sum())
     if ends or branches:
         what = [f"{ends} loose ends" if ends else "", f"{branches} branches" if branches else ""]
         raise MeshError(
             f"{name}: the outline has {' and '.join(part for part in what if part)}; it must be one closed ring. "
-            "Join the ends (Vertex > New Edge/Face from Vertices) and delete edges that branch off."
+            "Join the ends and delete edges that branch off.",
+            "LOOSE_ENDS",
         )
     neighbours: dict[int, list[int]] = {}
     for a, b in edges.tolist():
@@ -123,7 +124,8 @@ def walk(name: str, edges: IntArray) -> IntArray:
     if len(path) < len(edges):
         raise MeshError(
             f"{name}: more than one outline; one of {len(path)} edges, {len(edges) - len(path)} edges besides. "
-            "Separate them into objects of their own (Mesh > Separate > By Loose Parts)."
+            "Separate them into objects of their own.",
+            "SEVERAL",
         )
     return np.array(path, np.int32)
 
@@ -160,7 +162,7 @@ def _check_crossings(name: str, outline: Outline) -> None:
     d = np.roll(p, -1, axis=0) - p
     length2 = np.einsum("ij,ij->i", d, d)
     if length2.min() == 0.0:
-        raise MeshError(f"{name}: an edge of no length. Merge its ends (Mesh > Merge > By Distance).")
+        raise MeshError(f"{name}: an edge of no length. Merge its ends.", "DOUBLED")
     before = np.roll(d, 1, axis=0)
     back = np.abs(before[:, 0] * d[:, 1] - before[:, 1] * d[:, 0]) <= ROUNDING * np.sqrt(length2 * np.roll(length2, 1))
     back &= np.einsum("ij,ij->i", before, d) < 0.0

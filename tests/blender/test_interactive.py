@@ -1,4 +1,4 @@
-"""Live play without a window: what the mouse does, settings that act at once, and the way back."""
+"""Interactive play without a window: what the mouse does, settings that act at once, and the way back."""
 
 import gc
 import sys
@@ -19,13 +19,14 @@ from bpy_scene import (
     problem_of,
     rest,
     shown,
+    this_run,
     this_session,
 )
 from softpressure_ext.core import SoftPressureError
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure.reports import run_state
 from softpressure_ext.softpressure.scene_io import mesh_io
-from softpressure_ext.softpressure.simulation import interactive
+from softpressure_ext.softpressure.simulation import hand, interactive
 from softpressure_ext.softpressure.state import jobs, measurements, sessions, worker_thread
 from softpressure_ext.softpressure.viewport import overlay
 
@@ -37,11 +38,11 @@ def weightless() -> None:
 
 @pytest.fixture
 def begin() -> Iterator[Any]:
-    """Begins live play of the scene; ended with the test."""
+    """Begins interactive play of the scene; ended with the test."""
     made = []
 
-    def start() -> interactive.Live:
-        made.append(interactive.Live(bpy.context.scene))
+    def start() -> interactive.InteractivePlay:
+        made.append(interactive.InteractivePlay(bpy.context.scene))
         run(made[-1].begin(worker_thread.at_once))
         return made[-1]
 
@@ -55,7 +56,7 @@ def run(work: Any) -> None:
         pass
 
 
-def go_on(playing: interactive.Live, count: int = 1) -> None:
+def go_on(playing: interactive.InteractivePlay, count: int = 1) -> None:
     """Play frames."""
     for _ in range(count):
         run(playing.step())
@@ -73,62 +74,62 @@ def test_the_mouse_moves_a_body_by_its_impulses_and_throws_it(begin: Any, weight
     bpy.context.scene.softpressure.solver = solver
     bpy.context.scene.softpressure.added_mass = 0.0
     playing = begin()
-    place = playing.grab((10, 0, 5), (-1, 0, 0))
+    place = playing.hand.grab((10, 0, 5), (-1, 0, 0))
     np.testing.assert_allclose(place, (0.5, 0, 5), atol=0.05)
     given = np.zeros(3)
     for _ in range(20):
         place = place + (0.1, 0.0, 0.0)
-        playing.drag(place)
+        playing.hand.drag(place)
         go_on(playing)
-        given += playing.world.pull_impulses[0]
-    assert playing.held_name() == "Ball" and playing.force > 0.0
-    np.testing.assert_allclose(momentum(playing.world), given, atol=1e-9)
+        given += playing.hand.world.pull_impulses[0]
+    assert playing.hand.body_name == "Ball" and playing.hand.force > 0.0
+    np.testing.assert_allclose(momentum(playing.hand.world), given, atol=1e-9)
     assert given[0] == pytest.approx(3.0, rel=0.1)  # 1 kg at the speed of the mouse
     assert abs(shown(ball)[:, 0].mean() - 2.0) < 0.4
-    playing.release()
+    playing.hand.release()
     go_on(playing, 5)
-    np.testing.assert_allclose(momentum(playing.world), given, atol=1e-9)
-    assert playing.force == 0.0 and not playing.held_name()
+    np.testing.assert_allclose(momentum(playing.hand.world), given, atol=1e-9)
+    assert playing.hand.force == 0.0 and not playing.hand.body_name
 
 
 def test_the_mouse_may_grab_poke_and_let_go_while_a_frame_is_stepped(begin: Any, weightless: None) -> None:
     add_ball("Box", kind="RIGID")
     playing = begin()
     for act in (
-        lambda: playing.grab((0, -10, 5), (0, 1, 0)),
-        playing.release,
-        lambda: playing.poke((0, -10, 5), (0, 1, 0)),
+        lambda: playing.hand.grab((0, -10, 5), (0, 1, 0)),
+        playing.hand.release,
+        lambda: playing.hand.poke((0, -10, 5), (0, 1, 0)),
     ):
         work = playing.step(worker_thread.run)
         next(work, None)  # a quick frame is done by then
         act()
         run(work)
-    assert playing.frame == 3 and not playing.world.rigid_velocity(0)[0].any()
+    assert playing.frame == 3 and not playing.hand.world.rigid_velocity(0)[0].any()
     go_on(playing)
-    assert playing.world.rigid_velocity(0)[0][1] > 1.0
+    assert playing.hand.world.rigid_velocity(0)[0][1] > 1.0
 
 
 def test_a_throw_in_slow_play_is_as_fast_as_the_hand(begin: Any, weightless: None, monkeypatch: Any) -> None:
     """At a tenth of real time a hand that moves at 1 m/s throws a body at about 1 m/s, not at 10."""
     now = [100.0]
-    monkeypatch.setattr(interactive.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(hand.time, "monotonic", lambda: now[0])
     speeds = {}
     for slower in (1.0, 10.0):
         add_ball(f"Ball {slower:g}", location=(0, 0, 5))
         playing = begin()
-        playing.speed = 1.0 / slower
-        grabbed = playing.grab((0, -10, 5), (0, 1, 0))
+        playing.pace.speed = 1.0 / slower
+        grabbed = playing.hand.grab((0, -10, 5), (0, 1, 0))
         place, frames = np.array(grabbed), 0
         while place[0] < grabbed[0] + 1.0:
             for _ in range(4):  # moves of the mouse within a frame
                 now[0] += slower / interactive.RATE / 4
                 place[0] += slower / interactive.RATE / 4  # 1 m/s for the person
-                playing.drag(place)
+                playing.hand.drag(place)
             go_on(playing)
             frames += 1
-        playing.release()
-        body = playing.held_name() or len(playing.world.model.body_names) - 1
-        speeds[slower] = float(momentum(playing.world, body)[0] / playing.world.model.body_mass[body])
+        playing.hand.release()
+        body = playing.hand.body_name or len(playing.hand.world.model.body_names) - 1
+        speeds[slower] = float(momentum(playing.hand.world, body)[0] / playing.hand.world.model.body_mass[body])
         playing.end()
         bpy.data.objects.remove(bpy.data.objects[f"Ball {slower:g}"])
     assert 0.3 < speeds[1.0] < 2.5
@@ -138,25 +139,25 @@ def test_a_throw_in_slow_play_is_as_fast_as_the_hand(begin: Any, weightless: Non
 def test_a_rigid_body_is_grabbed_and_poked_as_well(begin: Any, weightless: None) -> None:
     box = add_ball("Box", kind="RIGID")
     playing = begin()
-    assert playing.grab((5, -10, 5), (0, 1, 0)) is None and not playing.poke((0, -10, 5), (0, -1, 0))
-    place = playing.grab((0.3, -10, 5), (0, 1, 0))
-    playing.drag(place + (0, 0, 1))
+    assert playing.hand.grab((5, -10, 5), (0, 1, 0)) is None and not playing.hand.poke((0, -10, 5), (0, -1, 0))
+    place = playing.hand.grab((0.3, -10, 5), (0, 1, 0))
+    playing.hand.drag(place + (0, 0, 1))
     go_on(playing, 30)
-    assert playing.held_name() == "Box"
-    transform = playing.world.rigid_transform(0)
+    assert playing.hand.body_name == "Box"
+    transform = playing.hand.world.rigid_transform(0)
     held = transform[:3, :3] @ place + transform[:3, 3]
     np.testing.assert_allclose(held, place + (0, 0, 1), atol=0.05)
     bpy.context.view_layer.update()
     np.testing.assert_allclose(
         np.array(box.matrix_world)[:3, 3], transform[:3, :3] @ (0, 0, 5) + transform[:3, 3], atol=1e-5
     )
-    playing.release()
-    before = playing.world.rigid_velocity(0)[0]
+    playing.hand.release()
+    before = playing.hand.world.rigid_velocity(0)[0]
     bpy.context.view_layer.update()
     centre = np.array(box.matrix_world)[:3, 3]
-    assert playing.poke(centre - (10, 0, 0), (2, 0, 0))
+    assert playing.hand.poke(centre - (10, 0, 0), (2, 0, 0))
     go_on(playing)
-    np.testing.assert_allclose(playing.world.rigid_velocity(0)[0] - before, (interactive._POKE_SPEED, 0, 0), atol=0.02)
+    np.testing.assert_allclose(playing.hand.world.rigid_velocity(0)[0] - before, (hand._POKE_SPEED, 0, 0), atol=0.02)
 
 
 @pytest.mark.usefixtures("falling")
@@ -164,17 +165,21 @@ def test_the_way_back_restores_every_bit_and_the_cache_and_the_frame(begin: Any)
     ball, box = add_ball(), add_ball("Box", (3, 0, 5), "RIGID")
     bpy.context.scene.softpressure.point_attributes = True
     play(1, 6)
-    cache, before = this_session().cache, [fingerprint(ball), fingerprint(box)]
+    cache, before = this_run().cache, [fingerprint(ball), fingerprint(box)]
     playing = begin()
     go_on(playing, 20)
     assert height(ball) < 4.0 and bpy.context.scene.frame_current == 6
-    frame(4)  # a timeline shows live play, and simulates nothing
+    frame(4)  # a timeline shows interactive play, and simulates nothing
     assert height(ball) < 4.0 and cache.last_frame == 6
     frame(6)
     playing.end()
     bpy.context.view_layer.update()
     assert [fingerprint(ball), fingerprint(box)] == before
-    assert this_session().cache is cache and not this_session().is_filling and this_session().live is None
+    assert (
+        this_run().cache is cache
+        and this_session().activity is sessions.Activity.IDLE
+        and this_session().display.pose is None
+    )
 
 
 @pytest.mark.usefixtures("falling")
@@ -193,14 +198,14 @@ def test_a_pressure_acts_in_the_next_frames_in_the_same_world(begin: Any, weight
     bpy.context.scene.softpressure.ambient_pressure = 0.0
     playing = begin()
     go_on(playing, 3)
-    world, before = playing.world, playing.world.diagnostics().bodies[0].volume_ratio
+    world, before = playing.hand.world, playing.hand.world.diagnostics().bodies[0].volume_ratio
     ball.softpressure.gauge_pressure = 2000.0
     go_on(playing, 6)
-    assert playing.world is world
+    assert playing.hand.world is world
     assert world.diagnostics().bodies[0].volume_ratio > 1.02 * before
     ball.softpressure.friction = 0.1
     go_on(playing)
-    assert playing.world is world and np.isclose(world.save().keyed.values[0], 0.1).any()
+    assert playing.hand.world is world and np.isclose(world.save().keyed.values[0], 0.1).any()
 
 
 @pytest.mark.usefixtures("falling")
@@ -213,7 +218,7 @@ def test_the_overlay_shows_what_is_played_not_the_cache(begin: Any) -> None:
         scene.softpressure.overlay_colour = mode
         return overlay.values_of(scene, ball, overlay.shape_of(ball, bpy.context.evaluated_depsgraph_get()))
 
-    this_session().measured[8][0, measurements.PRESSURE] = 77.0
+    this_run().measured[8][0, measurements.PRESSURE] = 77.0
     cached = values("FORCE"), values("PRESSURE")
     count = np.arange(len(ball.data.vertices))
     playing = begin()
@@ -223,7 +228,7 @@ def test_the_overlay_shows_what_is_played_not_the_cache(begin: Any) -> None:
     np.testing.assert_allclose(values("STRAIN"), 0.0, atol=1e-5)
     values("PRESSURE")
     go_on(playing)
-    assert values("PRESSURE")[0] == playing.world.diagnostics().bodies[0].gauge_pressure != cached[1][0]
+    assert values("PRESSURE")[0] == playing.hand.world.diagnostics().bodies[0].gauge_pressure != cached[1][0]
     assert values("FORCE") is None  # not measured while the pressure was shown
     playing.end()
     np.testing.assert_array_equal(values("FORCE"), cached[0])
@@ -234,15 +239,15 @@ def test_another_mass_makes_a_model_that_keeps_positions_and_velocities(begin: A
     ball, box = add_ball(), add_ball("Box", (3, 0, 5), "RIGID", angular_velocity=(0, 0, 2))
     playing = begin()
     go_on(playing, 5)
-    old, state = playing.world, playing.world.save()
+    old, state = playing.hand.world, playing.hand.world.save()
     ball.softpressure.mass = box.softpressure.mass = 3.0
     run(playing._follow(worker_thread.at_once))
-    assert playing.world is not old and playing.world.model.body_mass.tolist()[:2] == [3.0, 3.0]
-    kept = playing.world.save()
+    assert playing.hand.world is not old and playing.hand.world.model.body_mass.tolist()[:2] == [3.0, 3.0]
+    kept = playing.hand.world.save()
     np.testing.assert_array_equal(kept.positions, state.positions)
     np.testing.assert_array_equal(kept.velocities, state.velocities)
     np.testing.assert_array_equal(kept.rigid.pose, state.rigid.pose)
-    np.testing.assert_allclose(playing.world.rigid_velocity(0), old.rigid_velocity(0), rtol=1e-12)
+    np.testing.assert_allclose(playing.hand.world.rigid_velocity(0), old.rigid_velocity(0), rtol=1e-12)
     go_on(playing, 2)
     assert height(ball) < 5.0
 
@@ -254,8 +259,8 @@ def test_other_cells_keep_place_turn_and_speed(begin: Any, weightless: None) -> 
     before = shown(ball)
     ball.softpressure.cell_size = 0.25
     run(playing._follow(worker_thread.at_once))
-    np.testing.assert_allclose(playing.world.positions(0), before, atol=0.01)
-    np.testing.assert_allclose(momentum(playing.world), (ball.softpressure.mass, 0, 0), atol=1e-3)
+    np.testing.assert_allclose(playing.hand.world.positions(0), before, atol=0.01)
+    np.testing.assert_allclose(momentum(playing.hand.world), (ball.softpressure.mass, 0, 0), atol=1e-3)
 
 
 @pytest.mark.usefixtures("falling")
@@ -266,7 +271,7 @@ def test_a_deleted_body_leaves_the_others_playing(begin: Any) -> None:
     low = height(ball)
     bpy.data.objects.remove(other)
     go_on(playing)
-    assert playing.world.model.body_names == ("Ball",) and height(ball) < low
+    assert playing.hand.world.model.body_names == ("Ball",) and height(ball) < low
     bpy.data.objects.remove(ball)
     with pytest.raises(SoftPressureError, match="Scene: no body to simulate"):
         go_on(playing)
@@ -295,14 +300,14 @@ def test_edit_mode_and_renders_end_it_with_a_sentence(begin: Any) -> None:
 @pytest.mark.usefixtures("falling")
 def test_undo_and_another_job_end_it() -> None:
     ball = add_ball()
-    job = jobs.Job(interactive.Live(bpy.context.scene).play())
-    while this_session().live is None:
+    job = jobs.Job(interactive.InteractivePlay(bpy.context.scene).play())
+    while this_session().display.pose is None:
         job.advance()
-    assert this_session().is_filling and not job.is_over
+    assert this_session().activity is sessions.Activity.INTERACTIVE and not job.is_over
     row = [item for item in drawn(scene_panels.SOFTPRESSURE_PT_simulation) if "live_play" in str(item)]
     assert not row  # Stop instead
     bpy.app.handlers.undo_pre[0](bpy.context.scene)
-    assert job.is_over and this_session().live is None and height(ball) == pytest.approx(5.0)
+    assert job.is_over and this_session().display.pose is None and height(ball) == pytest.approx(5.0)
     worker_thread.wait()
 
 
@@ -339,12 +344,12 @@ def test_a_pose_is_kept_as_a_shape_key_that_does_not_hinder_the_body() -> None:
         np.testing.assert_allclose(mesh_io.read_key(key)[:, 2] + 5.0 - before[:, 2], -fallen, atol=1e-3)
     np.testing.assert_array_equal(rest(ball), before)
     play(1, 5)
-    assert this_session().cache.last_frame == 5 and height(ball) < 5.0
+    assert this_run().cache.last_frame == 5 and height(ball) < 5.0
     key.value = 0.5
     bpy.context.view_layer.update()
     assert problem_of(ball) == ""
     play(1, 2)
-    assert this_session().start.bodies[0].positions[:, 2].mean() < 5.0  # it is part of the rest shape now
+    assert this_run().start.bodies[0].positions[:, 2].mean() < 5.0  # it is part of the rest shape now
 
 
 @pytest.mark.usefixtures("falling")
@@ -396,13 +401,13 @@ def test_a_bake_leaves_kept_poses(target: str) -> None:
 @pytest.mark.usefixtures("falling")
 def test_live_says_why_nothing_moves_yet_before_it_reads_the_bodies() -> None:
     ball = add_ball()
-    playing = interactive.Live(bpy.context.scene)
+    playing = interactive.InteractivePlay(bpy.context.scene)
     job = jobs.Job(playing.play())
     try:
         while not job.progress[2]:
             job.advance()
-        assert playing._start is None  # the window draws it before it reads them
-        expected = f"Live: starting with {len(ball.data.vertices):,} vertices"
+        assert playing.hand is None  # the window draws it before it reads them
+        expected = f"Interactive: starting with {len(ball.data.vertices):,} vertices"
         assert run_state.of(bpy.context.scene).text == expected
     finally:
         job.end()

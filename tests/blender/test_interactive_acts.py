@@ -1,4 +1,4 @@
-"""Live play by scripts and keys: acts at frames, frames per second, pressure by keys, particles in the overlay."""
+"""Interactive play by scripts and keys: acts at frames, frames per second, pressure by keys, particles drawn."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bpy_scene import add_ball, height, this_session
 from softpressure_ext.core import ParameterError
-from softpressure_ext.operators import live as operator
+from softpressure_ext.operators import interactive as operator
 from softpressure_ext.softpressure.simulation import interactive, interactive_actions
 from softpressure_ext.softpressure.state import jobs, worker_thread
 from softpressure_ext.softpressure.viewport import overlay
@@ -73,9 +73,9 @@ def test_a_script_learns_how_many_frames_per_second_there_were() -> None:
     assert bpy.ops.softpressure.live_play(frames=20) == {"FINISHED"}
     rate = bpy.context.scene.softpressure.live_rate
     assert 0.1 < rate < 1e5
-    playing = interactive.Live(bpy.context.scene)
+    playing = interactive.InteractivePlay(bpy.context.scene)
     playing.frame = 20
-    assert operator._done_text(playing, rate) == f"Played 20 frames live, {rate:.3g} per second"
+    assert operator._done_text(playing, rate) == f"Played 20 frames, {rate:.3g} per second"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_is_no_act_is_said_with_a_remedy(acts: str, sentence: str) -> None:
     add_ball()
     with pytest.raises(RuntimeError, match=sentence.replace("[", r"\[")):
         bpy.ops.softpressure.live_play(frames=2, acts=acts)
-    assert this_session().live is None  # it has ended
+    assert this_session().display.pose is None  # it has ended
 
 
 def test_acts_are_sorted_and_names_may_have_spaces() -> None:
@@ -109,17 +109,17 @@ def test_acts_are_sorted_and_names_may_have_spaces() -> None:
 
 def test_keys_change_the_pressure_of_what_is_held_else_active_else_of_all() -> None:
     one, other = add_ball(gauge_pressure=1000.0), add_ball("Other", (3, 0, 5), gas_by="AMOUNT", gas_amount=50.0)
-    empty, box = add_ball("Empty", (6, 0, 5), gauge_pressure=0.0), add_ball("Box", (9, 0, 5), "RIGID")
-    playing = interactive.Live(bpy.context.scene)
+    add_ball("Empty", (6, 0, 5), gauge_pressure=0.0)
+    box = add_ball("Box", (9, 0, 5), "RIGID")
+    playing = interactive.InteractivePlay(bpy.context.scene)
     run(playing.begin(worker_thread.at_once))
     try:
-        assert set(interactive_actions.pumped(playing, box)) == {one, other, empty}
-        assert interactive_actions.pumped(playing, other) == [other]
-        playing.grab_body("Ball", (0, 0, 5))
-        assert interactive_actions.pumped(playing, other) == [one]
-        told = interactive_actions.pump([one, other, empty, box], 1.1)
-        assert told == "Ball: 1,100 Pa, Other: 55 mol, Empty: 10 Pa"
-        interactive_actions.pump([one, other], 1.0 / 1.1)
+        told = interactive_actions.pump(playing, box, 1.1)
+        assert told == "Ball: 1,100 Pa, Empty: 10 Pa, Other: 55 mol"
+        interactive_actions.pump(playing, None, 1.0 / 1.1)
+        assert interactive_actions.pump(playing, other, 1.0) == "Other: 50 mol"
+        playing.hand.grab_body("Ball", (0, 0, 5))
+        assert interactive_actions.pump(playing, other, 1.0) == "Ball: 1,000 Pa"
         assert one.softpressure.gauge_pressure == pytest.approx(1000.0)
         assert other.softpressure.gas_amount == pytest.approx(50.0)
     finally:
@@ -134,7 +134,7 @@ def test_the_overlay_shows_particles_in_live_play_and_at_the_last_frame() -> Non
     scene, settings = bpy.context.scene, bpy.context.scene.softpressure
     settings.solver, settings.substeps, settings.detection = "RK4_MARTIN", 60, "FEATURE_PARTICLES"
     assert len(overlay.particles(scene)) == 0
-    playing = interactive.Live(scene)
+    playing = interactive.InteractivePlay(scene)
     run(playing.begin(worker_thread.at_once))
     run(playing.step())
     found = overlay.particles(scene)

@@ -1,4 +1,4 @@
-"""Live play: the mouse grabs, throws and pokes bodies while the scene is simulated."""
+"""Interactive play: the mouse grabs, throws and pokes bodies while the scene is simulated."""
 
 import time
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,13 @@ from .job import JobOperator, redraw_progress
 from .reports import finish
 
 if TYPE_CHECKING:
-    from ..softpressure.simulation.interactive import Live
+    from ..softpressure.simulation.hand import Hand
+    from ..softpressure.simulation.interactive import InteractivePlay
+
+View = tuple[bpy.types.Region, Any]  # of a 3D viewport, with its `RegionView3D`
 
 #: How often panels and the status bar are renewed [s]; viewports are with every frame.
-_TELL_EVERY = 0.25
+_TEXT_EVERY = 0.25
 _HINTS = (
     "Drag a body: move, throw  |  Ctrl Click: poke  |  Page Up, Page Down: pressure  |  Enter: keep as shape key  |  "
     "Shift Enter: keep as start  |  Esc: back to the start"
@@ -32,7 +35,7 @@ _KEEP = [
 
 
 class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
-    """Play without the timeline; the mouse grabs, throws and pokes bodies."""
+    """Interactive play."""
 
     bl_idname = "softpressure.live_play"
     bl_label = "Interactive"
@@ -68,13 +71,14 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
         """Frame after frame, until it is stopped."""
         from ..softpressure.simulation import interactive
 
-        self._live: Live = interactive.Live(context.scene)
-        self._told, self._frame, self._is_dragging = 0.0, -1, False
-        return self._live.play()
+        self._playing = interactive.InteractivePlay(context.scene)
+        self._written, self._frame = 0.0, -1
+        self._grabbed: tuple[View, Vector] | None = None  # in which view, and where
+        return self._playing.play()
 
     def done_text(self, _context: Context) -> str:
         """How long it was played."""
-        return _done_text(self._live)
+        return _done_text(self._playing)
 
     def execute(self, context: Context) -> set[Any]:
         """Some frames at once, for scripts; then keep the pose."""
@@ -82,17 +86,15 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
         from ..softpressure.state import worker_thread
 
         jobs.end()
-        playing, rate = interactive.Live(context.scene), 0.0
+        playing, rate = interactive.InteractivePlay(context.scene), 0.0
         try:
             acts = interactive_actions.parse(self.acts)
-            for _ in jobs.whole(playing.begin(worker_thread.at_once)):
-                pass
+            jobs.finish(playing.begin(worker_thread.at_once))
             began = time.perf_counter()
             for frame in range(1, self.frames + 1):
                 while acts and acts[0].frame <= frame:
                     interactive_actions.perform(playing, acts.pop(0))
-                for _ in jobs.whole(playing.step()):
-                    pass
+                jobs.finish(playing.step())
                 rate = frame / (time.perf_counter() - began)
             sessions.of(context.scene).live_rate = rate
             return self._kept(playing, self.keep, rate)
@@ -102,112 +104,100 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
             playing.end()
 
     def modal(self, context: Context, event: bpy.types.Event) -> set[Any]:
-        """The mouse and the keys of live play; the rest goes on to the window."""
+        """The mouse and the keys of interactive play; the rest goes on to the window."""
         if self._job.is_over or event.type in {"TIMER", "ESC"}:
             return super().modal(context, event)
-        if (
-            event.type in {"RET", "NUMPAD_ENTER"}
-            and event.value == "PRESS"
-            and _viewport_at(context, event) is not None
-        ):
-            found = self._kept(self._live, "START" if event.shift else "SHAPE_KEY")
+        hand, area = self._playing.hand, _viewport_at(context, event)
+        is_taken = True
+        if hand is not None and self._grabbed is not None and event.type in {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE"}:
+            (region, view), depth = self._grabbed  # it moves in the plane through there that faces the view
+            place = event.mouse_x - region.x, event.mouse_y - region.y
+            hand.drag(view3d_utils.region_2d_to_location_3d(region, view, place, depth)[:])
+        elif hand is not None and self._grabbed is not None and (event.type, event.value) == ("LEFTMOUSE", "RELEASE"):
+            hand.release()
+            self._grabbed = None
+        elif event.type == "LEFTMOUSE" and event.value in {"PRESS", "DOUBLE_CLICK"}:
+            is_taken = hand is not None and self._take(hand, event, _view_at(area, event))
+        elif area is not None and event.value == "PRESS" and event.type in {"RET", "NUMPAD_ENTER"}:
+            found = self._kept(self._playing, "START" if event.shift else "SHAPE_KEY")
             self.cancel(context)
             return found
-        if event.type in _PUMPS and event.value == "PRESS" and _viewport_at(context, event) is not None:
+        elif area is not None and event.value == "PRESS" and event.type in _PUMPS:
             self._pump(context, _PUMPS[event.type])
-            return {"RUNNING_MODAL"}
-        if self._is_dragging and event.type == "LEFTMOUSE" and event.value == "RELEASE":
-            self._live.release()
-            self._is_dragging = False
-            return {"RUNNING_MODAL"}
-        if self._is_dragging and event.type in {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE"}:
-            self._drag(event)
-            return {"RUNNING_MODAL"}
-        view = _view_at(context, event)
-        is_pressed = event.type == "LEFTMOUSE" and event.value in {"PRESS", "DOUBLE_CLICK"}
-        is_taken = is_pressed and view is not None and self._take(event, *view)
+        else:
+            is_taken = False
         return {"RUNNING_MODAL" if is_taken else "PASS_THROUGH"}
 
-    def tell(self, context: Context, job: jobs.Job) -> None:
-        """Redraw the views with every frame, and tell now and then how fast it plays."""
-        views = [area for window in context.window_manager.windows for area in window.screen.areas]
-        views = [area for area in views if area.type == "VIEW_3D"]
-        if self._live.frame != self._frame:
-            self._frame = self._live.frame
-            for area in views:
-                for region in area.regions:
-                    if region.type == "WINDOW":
-                        region.tag_redraw()
-        if time.monotonic() - self._told < _TELL_EVERY:
+    def show_progress(self, context: Context, job: jobs.Job) -> None:
+        """Redraw the views with every frame, and write now and then how fast it plays."""
+        views = _views(context)
+        if self._playing.frame != self._frame:
+            self._frame = self._playing.frame
+            for region in (region for area in views for region in area.regions if region.type == "WINDOW"):
+                region.tag_redraw()
+        if time.monotonic() - self._written < _TEXT_EVERY:
             return
-        self._told = time.monotonic()
-        name = self._live.held_name()
-        holding = f"  |  {name}: {self._live.force:.3g} N" if name else ""
+        self._written = time.monotonic()
+        hand = self._playing.hand
+        grabbed = f"  |  {hand.body_name}: {hand.force:.3g} N" if hand is not None and hand.body_name else ""
         for area in views:
-            area.header_text_set(f"{job.progress[2]}{holding}")
+            area.header_text_set(f"{job.progress[2]}{grabbed}")
         redraw_progress(context.window_manager)
         context.workspace.status_text_set(_HINTS)
 
     def cancel(self, context: Context) -> None:
-        """Live play is over."""
-        for window in context.window_manager.windows:
-            for area in window.screen.areas:
-                if area.type == "VIEW_3D":
-                    area.header_text_set(None)
+        """Play is over."""
+        for area in _views(context):
+            area.header_text_set(None)
         super().cancel(context)
 
-    def _take(self, event: bpy.types.Event, region: bpy.types.Region, view: Any) -> bool:
+    def _take(self, hand: "Hand", event: bpy.types.Event, seen: View | None) -> bool:
         """Grab or poke what is under the mouse; returns whether there is something."""
+        if seen is None:
+            return False
+        region, view = seen
         place = event.mouse_x - region.x, event.mouse_y - region.y
         origin = view3d_utils.region_2d_to_origin_3d(region, view, place)[:]
         direction = view3d_utils.region_2d_to_vector_3d(region, view, place)[:]
         if event.ctrl:
-            return self._live.poke(origin, direction)
-        grabbed = self._live.grab(origin, direction)
-        if grabbed is not None:
-            self._region, self._view, self._grabbed = region, view, Vector(grabbed.tolist())
-        self._is_dragging = grabbed is not None
-        return self._is_dragging
+            return hand.poke(origin, direction)
+        grabbed = hand.grab(origin, direction)
+        self._grabbed = None if grabbed is None else (seen, Vector(grabbed.tolist()))
+        return grabbed is not None
 
     def _pump(self, context: Context, factor: float) -> None:
-        """Change the pressure of the body that is held, else of the active one, else of all."""
         from ..softpressure.simulation import interactive_actions
 
-        told = interactive_actions.pump(interactive_actions.pumped(self._live, context.object), factor)
-        if told:
-            context.workspace.status_text_set(told)
-            self._told = time.monotonic() + _TELL_EVERY  # so that it can be read
+        if text := interactive_actions.pump(self._playing, context.object, factor):
+            context.workspace.status_text_set(text)
+            self._written = time.monotonic() + _TEXT_EVERY  # so that it can be read
 
-    def _drag(self, event: bpy.types.Event) -> None:
-        """Move the hand in the plane through what it grabbed that faces the view."""
-        place = event.mouse_x - self._region.x, event.mouse_y - self._region.y
-        self._live.drag(view3d_utils.region_2d_to_location_3d(self._region, self._view, place, self._grabbed)[:])
-
-    def _kept(self, playing: "Live", keep: str, rate: float = 0.0) -> set[Any]:
-        """End live play and keep its last pose; `rate`: frames per second, 0 where nobody counts."""
+    def _kept(self, playing: "InteractivePlay", keep: str, rate: float = 0.0) -> set[Any]:
+        """End play and keep its last pose; `rate`: frames per second, 0 where nobody counts."""
         notes, refusals = playing.keep(keep)
         return finish(self, notes or [_done_text(playing, rate)], refusals)
 
 
-def _done_text(playing: "Live", rate: float = 0.0) -> str:
-    return f"Played {playing.frame} frames live" + (f", {rate:.3g} per second" if rate > 0.0 else "")
+def _done_text(playing: "InteractivePlay", rate: float = 0.0) -> str:
+    return f"Played {playing.frame} frames" + (f", {rate:.3g} per second" if rate > 0.0 else "")
+
+
+def _views(context: Context) -> list[bpy.types.Area]:
+    areas = [area for window in context.window_manager.windows for area in window.screen.areas]
+    return [area for area in areas if area.type == "VIEW_3D"]
 
 
 def _viewport_at(context: Context, event: bpy.types.Event) -> bpy.types.Area | None:
-    """The 3D viewport under the mouse, its sidebar and header included; None over other editors."""
-    for area in context.window.screen.areas if context.window is not None else ():
-        if area.type == "VIEW_3D" and _is_over(area, event):
-            return area
-    return None
+    """The 3D viewport under the mouse, including its sidebar and header."""
+    areas = context.window.screen.areas if context.window is not None else ()
+    return next((area for area in areas if area.type == "VIEW_3D" and _is_over(area, event)), None)
 
 
-def _view_at(context: Context, event: bpy.types.Event) -> tuple[bpy.types.Region, Any] | None:
-    """The region of a 3D viewport under the mouse and its view; None over panels, headers and other editors."""
-    area = _viewport_at(context, event)
+def _view_at(area: bpy.types.Area | None, event: bpy.types.Event) -> View | None:
+    """The view of a 3D viewport under the mouse; None over its panels and headers."""
     over = [region for region in area.regions if _is_over(region, event)] if area is not None else []
-    if over and all(region.type == "WINDOW" for region in over):
-        return over[-1], over[-1].data
-    return None
+    is_seen = bool(over) and all(region.type == "WINDOW" for region in over)
+    return (over[-1], over[-1].data) if is_seen else None
 
 
 def _is_over(place: bpy.types.Area | bpy.types.Region, event: bpy.types.Event) -> bool:
