@@ -125,7 +125,7 @@ def contact_energy(world: World) -> float:
     """
     solver: Any = world._solver
     held = 0.0
-    for contacts, rows, force in solver._pressing():
+    for contacts, rows, force in solver.space._pressing():
         lack = np.maximum(contacts.reach[rows] - contacts.gap[4 * rows], 0.0)
         held += float(force @ lack)
     return held
