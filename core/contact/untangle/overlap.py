@@ -91,7 +91,7 @@ def _glued_together(model: Model, edge_points: IntArray, corners: IntArray) -> B
 def crosses_itself(model: Model, x: FloatArray, own: IntArray, among: BoolArray | None = None) -> bool:
     """Whether any of the bodies `own` crosses itself at x [m].
 
-    `among`: points of which crossing edges and triangles must have one each, shape (point_count,); by default any.
+    `among`: points of which a crossing edge or its triangle must have one, shape (point_count,); by default all.
     """
     edge, triangle, _ = _crossings(model, x, own, among)
     return bool((model.surfaces.edge_body[edge] == model.surfaces.triangle_body[triangle]).any())
@@ -102,17 +102,20 @@ def _crossings(
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """(edge, triangle, parameter of the intersection on the edge, 0 to 1) of every crossing."""
     surfaces, bodies = model.surfaces, np.arange(model.body_count)
-    edges, triangles = np.arange(len(surfaces.edges)), np.arange(len(surfaces.triangles))
-    if among is not None:
-        edges, triangles = (
-            np.flatnonzero(among[corners].any(axis=1)) for corners in (surfaces.edges, surfaces.triangles)
-        )
     places, x = _edges_near_planes(model, surfaces.edges, x)
-    edge, triangle = crossing_pairs(
-        x, surfaces.triangles[triangles], places[edges], surfaces.triangle_body[triangles], surfaces.edge_body[edges],
-        given=bodies >= model.moving_count, own=np.isin(bodies, own),
-    ).T  # fmt: skip
-    edge, triangle = edges[edge], triangles[triangle]
+    edges, triangles = np.arange(len(surfaces.edges)), np.arange(len(surfaces.triangles))
+    searched = [(edges, triangles)]
+    if among is not None:
+        has, holds = (among[corners].any(axis=1) for corners in (surfaces.edges, surfaces.triangles))
+        searched = [(edges[has], triangles), (edges[~has], triangles[holds])]
+    found = []
+    for edges, triangles in searched:
+        pairs = crossing_pairs(
+            x, surfaces.triangles[triangles], places[edges], surfaces.triangle_body[triangles],
+            surfaces.edge_body[edges], given=bodies >= model.moving_count, own=np.isin(bodies, own),
+        )  # fmt: skip
+        found.append((edges[pairs[:, 0]], triangles[pairs[:, 1]]))
+    edge, triangle = (np.concatenate(parts) for parts in zip(*found, strict=True))
     share = passes(x, places[edge], surfaces.triangles[triangle])
     adjacent = (surfaces.edges[edge][:, :, None] == surfaces.triangles[triangle][:, None]).any(axis=(1, 2))
     ignored = model.ignores[surfaces.edge_body[edge], surfaces.triangle_body[triangle]]

@@ -85,7 +85,7 @@ class Relaxation:
     def _still_tangled(self, x: FloatArray, tangled: IntArray) -> IntArray:
         """Those rows of skins that crossed themselves before that still do at x [m].
 
-        Triangles that cross have a listed corner: contact keeps all others apart.
+        Of an edge and a triangle that cross, one has a listed corner: contact keeps all others apart.
         """
         model = self._model
         among, still = np.zeros(model.point_count, bool), np.zeros(len(tangled), bool)

@@ -41,7 +41,7 @@ class Bodies(NamedTuple):
     is_ball: BoolArray
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
     glued: IntArray  # body that each point is attached to, -1 for none, shape (point_count,)
-    tangled: BoolArray  # points where a body stays crossed with itself: they do not touch each other; changes
+    tangled: BoolArray  # points where a body stays crossed with itself: they do not touch it; changes
     any_left_out: bool  # whether any point is attached or tangled
     crosses: BoolArray  # excluded pairs of bodies, also of one with itself; changes, shape (body_count, body_count)
     # whether contacts of it with other such bodies are answered once per tick, and only limit motion in the steps

@@ -150,15 +150,15 @@ def meets(low, high, columns, place):
 
 @lean_inline_kernel
 def is_left_out(bodies, a, b, i, j, k, m, first_side):
-    """Whether a pair between the bodies a and b is excluded: attached to each other, or tangled from the start."""
+    """Whether a pair between the bodies a and b is excluded: attached, or of one skin and tangled from the start."""
     glued, tangled = bodies.glued, bodies.tangled
     if first_side == 1:
-        one, other = tangled[i], tangled[j] or tangled[k] or tangled[m]
         found = glued[j] == a or glued[k] == a
     else:
-        one, other = tangled[i] or tangled[j], tangled[k] or tangled[m]
         found = glued[j] == b or glued[k] == a
-    return found or glued[i] == b or glued[m] == a or (a == b and one and other)
+    if a == b:
+        found = found or tangled[i] or tangled[j] or tangled[k] or tangled[m]
+    return found or glued[i] == b or glued[m] == a
 
 
 @lean_inline_kernel
