@@ -63,6 +63,10 @@ class Finding:
         return f"{who}: {self.reason.sentence} ({self.reason.counted(self.count)}{gap})."
 
 
+#: Of single contacts: bodies of both sides, normal force [N] and gap [m].
+PairRows = tuple[IntArray, IntArray, FloatArray, FloatArray]
+
+
 class PairContacts(NamedTuple):
     """Contacts that exert a force at the end of a frame, summed per pair of bodies; one row per pair."""
 

@@ -213,8 +213,8 @@ def test_the_equilibrium_turns_and_moves_with_the_body():
     here = builder_of((x, triangles), 5e3, start_at_rest=True).build()
     there = builder_of((x @ turn.T + shift, triangles), 5e3, start_at_rest=True).build()
     start, moved = (m.start_positions[m.point_of_vertex] for m in (here, there))
-    assert there.rest_volume[0] == pytest.approx(here.rest_volume[0], rel=3e-4)  # forces of 1e-4 p A are left
-    assert np.abs(start @ turn.T + shift - moved).max() < 1e-3  # what the search leaves
+    assert there.rest_volume[0] == pytest.approx(here.rest_volume[0], rel=1e-5)
+    assert np.abs(start @ turn.T + shift - moved).max() < 5e-5  # what the search leaves
 
 
 def test_the_equilibrium_scales_with_the_body():
@@ -314,7 +314,7 @@ def test_a_foil_that_is_drawn_flat_holds_its_pressure():
         volumes.append(model.rest_volume[0])
         ideal = 1.2185 * 0.5**3
         assert 0.88 * ideal < volumes[-1] < ideal
-    assert volumes[0] == pytest.approx(volumes[1], rel=0.07)  # coarse folds hold less
+    assert volumes[0] == pytest.approx(volumes[1], rel=0.06)  # coarse folds hold less
     world = World(model, threads=1, solver="EXPLICIT")
     for _ in range(4):
         world.advance_frame()

@@ -125,7 +125,7 @@ def test_a_skin_that_starts_crossed_with_itself_comes_apart_within_a_second(name
     assert crossing_triangles(world) == 0
     assert len(world.save().wrong_side) == 0
     speed = float(np.sqrt((world.velocities(0) ** 2).sum(axis=1).mean()))
-    assert speed < (0.3 if name == "tube" else 12.0)  # m/s: the ball was stretched by half, and springs back
+    assert speed < (0.3 if name == "tube" else 5.0)  # m/s: the ball was stretched by half, and springs back
     assert max(energies) <= energies[0] * (1.0 + 1e-9)  # pushed out, not shot out
     assert np.linalg.norm(momentum(world)) < 1e-9  # kg m/s: nothing pushes but the skin itself
 
@@ -172,7 +172,7 @@ def test_a_heavy_box_stays_on_a_ball():
 
 
 def test_eight_balls_in_a_box_settle_outside_each_other():
-    """They go on trembling at some 10 mm/s and never sleep, see the limits in `core/README.md`."""
+    """They tremble for some ten seconds before they sleep, see the limits in `core/README.md`."""
     builder = ModelBuilder()
     ball = Ball(0.25, 1.0, 2e3, 2e4)
     for number, cell in enumerate(np.ndindex(2, 2, 2)):
@@ -192,4 +192,4 @@ def test_eight_balls_in_a_box_settle_outside_each_other():
     for _ in range(9):
         assert rest_motion(world, 8, 1.0) < 0.5  # a second each, and look
         assert ends_inside(world) == 0
-    assert rest_motion(world, 8, 1.0) < 1e-3
+    assert rest_motion(world, 8, 1.0) < 2e-4

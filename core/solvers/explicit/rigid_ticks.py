@@ -14,16 +14,15 @@ their motion. Bodies that are not simple have their contacts in the steps, as so
 
 import numpy as np
 
-from ...array_types import FloatArray, IntArray
+from ...array_types import FloatArray
 from ...bodies.rigid.convex import ConvexShapes
-from ...contact.kept_distance import RESTING_SHARE
 from ...jit import Repeated
 from ...model import Model
 from ...state import RigidMotion, State
 from ..counts import Counts
 from ..kinematics import Motion
 from ..rigid.contacts import RigidContacts
-from ..rigid.found import Support
+from ..rigid.found import no_support
 from .arrays import GIVEN, RIGID
 from .carried import start_bodies
 from .contact_set import ContactSet
@@ -46,15 +45,11 @@ class RigidTicks:
         self._foresee, self._begin, self._end = Repeated(foresee), Repeated(begin_impulses), Repeated(end_impulses)
         self._note_support = Repeated(note_support)
         self._motion = RigidMotion(contact.rigid.pose, contact.rigid.velocity, contact.rigid.momentum)
-        count = model.rigid_count
-        self._support = Support(np.zeros(count, bool), np.zeros(count, bool), np.zeros(count))
-        self._contacts = RigidContacts(model, TICK_TIME, shapes, counts, self._support)
-        self._tick, found = tick_of(model, shapes.simple), self._contacts.found
-        self._impulses = Impulses(
-            found.rows, found.solids, self._tick, self._rigid, found.matrices, found.speed, self._support.speed
-        )
+        self._support = no_support(model.rigid_count)
+        self.contacts = RigidContacts(model, TICK_TIME, shapes, counts, self._support)
+        self._tick = tick_of(model, shapes.simple)
+        self._impulses = Impulses(self.contacts.found.step, self._tick, self._rigid, self._support.speed)
         self._given = 0.0  # speed of the fastest point of a collider in this run of steps [m/s]
-        self._bodies = np.zeros((0, 2), np.int32)  # of each row, when the last run ended
         self._has_moved = False  # whether any body was awake in this run of steps
         self._moves = False  # whether any body is awake in this tick
         self._is_free = True  # whether no contact of rigid bodies was found near in this run of steps
@@ -70,8 +65,8 @@ class RigidTicks:
 
     def start_frame(self, state: State) -> None:
         """Drop everything that is not in the state, so that a continued run has the same bits."""
-        self._contacts.start_frame(state)
-        self._contacts.step_time = self._contacts.colliders.step_time = TICK_TIME
+        self.contacts.start_frame(state)
+        self.contacts.step_time = self.contacts.colliders.step_time = TICK_TIME
         tick, known = self._tick, len(state.soft_load)
         tick.force[:], tick.torque[:] = (state.soft_load[:, :3], state.soft_load[:, 3:]) if known else (0.0, 0.0)
         marks = tick.held, self._support.holds, self._support.shakes
@@ -85,7 +80,7 @@ class RigidTicks:
     def read(self, state: State, motion: Motion) -> None:
         """Begin a run of steps from a state."""
         first = self.model.vertex_count
-        self._given = self._contacts.colliders.fastest_of(motion)
+        self._given = self.contacts.colliders.fastest_of(motion)
         self._x[first:], self._v[first:] = state.positions[first:], state.velocities[first:]
         self._has_moved, self._is_free = False, True
         self._tick.touching[:] = state.touching[self.model.membrane_count :]
@@ -103,7 +98,7 @@ class RigidTicks:
         slept = rigid.asleep.copy()
         if self._moves:
             self._has_moved = True
-            self._contacts.start_from(state)
+            self.contacts.start_from(state)
             if most > count and self._is_free and self._find_none(state, most * step):
                 count = most
             else:
@@ -112,7 +107,7 @@ class RigidTicks:
         else:
             count = most if self.is_apart else count
             state.still_time += count * step
-            self._contacts.clear()
+            self.contacts.clear()
             rigid.asleep[:] = self.shapes.simple
         self._time = count * step
         changes = bool((slept != rigid.asleep).any())
@@ -123,9 +118,9 @@ class RigidTicks:
 
     def _find(self, state: State, time: float) -> None:
         """Find the contacts of a tick of a time [s]."""
-        self._contacts.take_step_time(time)
+        self.contacts.take_step_time(time)
         self._foresee(self._impulses, time)
-        self._contacts.find(state, self._motion, self._tick.held, self._x, self._v, self._given)
+        self.contacts.find(state, self._motion, self._tick.held, self._x, self._v, self._given)
 
     def _find_none(self, state: State, time: float) -> bool:
         """Whether no rigid body can come near another one, or a collider, in a time [s]; tried once in a run."""
@@ -133,20 +128,17 @@ class RigidTicks:
             return False
         still = state.still_pose.copy(), state.still_time.copy()
         self._find(state, time)
-        self._is_free = self._contacts.count == 0
+        self._is_free = self.contacts.count == 0
         if not self._is_free:
             state.still_pose[:], state.still_time[:] = still
         return self._is_free
 
     def _begin_impulses(self, time: float, step: float) -> None:
         """Impulses before soft steps of a time [s]."""
-        contacts = self._contacts
-        if contacts.rows is not self._impulses.rows:
-            self._impulses = self._impulses._replace(rows=contacts.rows)
-        self._counts.sweeps += self._begin(
-            self._impulses, contacts.count, contacts.found.near.speculation, self.model.gravity,
-            Span(time, 0.0, 1.0, step),
-        )  # fmt: skip
+        if self.contacts.found.step is not self._impulses.step:
+            self._impulses = self._impulses._replace(step=self.contacts.found.step)
+        speculation = self.contacts.found.near.speculation
+        self._counts.sweeps += self._begin(self._impulses, speculation, Span(time, 0.0, 1.0, step))
 
     def _take_sleep(self) -> None:
         """Let the steps take sleeping bodies as given ones."""
@@ -157,54 +149,35 @@ class RigidTicks:
 
     def end(self, contact: ContactSet, velocity: FloatArray, limits: FloatArray, time: float, step: float) -> None:
         """End the tick after soft steps of a time [s]; velocity, limits: see `rigid_flight.note_calm`."""
-        contacts, tick, support = self._contacts, self._tick, self._support
+        contacts, tick, support = self.contacts, self._tick, self._support
         self._note_support(contact, velocity, limits, tick.touching, support.holds, support.shakes)
         if not self._moves:
             return
         contacts.take_step_time(time)
         span = Span(time, max(self._time - time, 0.0), min(1.0, time / TICK_TIME), step)
-        self._counts.sweeps += self._end(self._impulses, contacts.count, self.model.gravity, span)
+        self._counts.sweeps += self._end(self._impulses, span)
         contacts.finish(self._motion, self._x, self._v)
 
     def write(self, state: State, motion: Motion, share: float) -> None:
         """Write what a run of steps leaves into the state, at a share of the frame."""
-        tick, contacts, first = self._tick, self._contacts, self.model.membrane_count
+        tick, contacts, first = self._tick, self.contacts, self.model.membrane_count
         state.soft_load = np.concatenate([tick.force, tick.torque], axis=1)
         state.rigid_marks = np.stack([tick.held, self._support.holds, self._support.shakes], axis=1)
         state.touching[first:] |= tick.held
         if self._has_moved:
-            self._bodies = contacts.bodies_of_rows()
             if len(motion.points):
                 self._x[motion.points] = motion.positions(share)
-            state.held = contacts.held()
-            contacts.colliders.follow(self._x)
+            behind = contacts.end_run(state, self._x)
             others = np.minimum(self.model.point_body[state.wrong_side[:, 0]], state.wrong_side[:, 1]) < first
-            state.wrong_side = np.concatenate([state.wrong_side[others], contacts.colliders.wrong_side()])
+            state.wrong_side = np.concatenate([state.wrong_side[others], behind])
 
     @property
     def sleeps(self) -> bool:
         """Whether all bodies sleep and nothing wakes them."""
         shaken = self._support.shakes & self.shapes.simple
-        return self._given == 0.0 and bool(self._contacts.found.resting.all()) and not shaken.any()
+        return self._given == 0.0 and bool(self.contacts.found.resting.all()) and not shaken.any()
 
     @property
     def is_apart(self) -> bool:
         """Whether no contact of a soft body with a rigid one is near."""
         return not self._rigid.meets.any()
-
-    @property
-    def row_count(self) -> int:
-        """Contact rows of the last tick."""
-        return self._contacts.count
-
-    @property
-    def pressing_count(self) -> int:
-        """Rows with an impulse."""
-        return int(np.count_nonzero(self._contacts.rows.impulse[: self._contacts.count, 0]))
-
-    def pair_contacts(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Both bodies, normal force [N] and gap [m] of every row that pressed in the last tick."""
-        rows, bodies = self._contacts.rows, self._bodies
-        at = np.flatnonzero(rows.impulse[: self._contacts.count, 0] > 0.0)
-        gap = rows.gap[at] + RESTING_SHARE * rows.thickness[at]
-        return bodies[at, 0], bodies[at, 1], rows.impulse[at, 0] / self._contacts.step_time, gap

@@ -127,18 +127,18 @@ class ExplicitSolver:
     @property
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last step."""
-        ticks = 0 if self._ticks is None else self._ticks.pressing_count
+        ticks = 0 if self._ticks is None else self._ticks.contacts.pressing_count
         return int(self.space.contact.run.state[PRESSING]) + ticks
 
     @property
     def candidate_count(self) -> int:
         """Pairs in the contact set."""
-        ticks = 0 if self._ticks is None else self._ticks.row_count
+        ticks = 0 if self._ticks is None else self._ticks.contacts.count
         return int(self.space.contact.run.found[2:].sum()) + ticks
 
     def notes(self) -> FrameNotes:
         """What the steps since `start_frame` took, see `choice.Solver`."""
-        return self.space.notes([] if self._ticks is None else [self._ticks.pair_contacts()])
+        return self.space.notes([] if self._ticks is None else [self._ticks.contacts.pair_contacts()])
 
     def contact_forces(self) -> FloatArray:
         """See `choice.Solver`."""

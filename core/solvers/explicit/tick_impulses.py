@@ -16,9 +16,10 @@ from ...contact.restitution import RESTING_STEPS, resting_speed_kernel
 from ...jit import kernel
 from ...model import Model
 from ..rigid.bodies import add_turn
-from ..rigid.found import enough_for
-from ..rigid.impulses import MOST_SWEEPS, PUSHING, RELAXING, Effort, bounce, move_rows, solve, start_impulses
-from ..rigid.rows import Rows, Solids, mark_pressing, relative_velocity
+from ..rigid.found import ROW_COUNT, StepArrays
+from ..rigid.impulses import MOST_SWEEPS, bounce, move_rows
+from ..rigid.rows import mark_pressing, relative_velocity
+from ..rigid.step import exchange
 from .arrays import Rigid
 from .carried import respin
 
@@ -31,9 +32,6 @@ class Tick(NamedTuple):
 
     takes_part: BoolArray
     mass: FloatArray  # [kg]
-    inertia: FloatArray  # of the start orientation [kg m^2]
-    inverse_inertia: FloatArray
-    thickness: FloatArray  # [m]
     damping: FloatArray  # linear, angular [1/s]
     force: FloatArray  # of soft bodies, mean of about a tick [N]; changes
     torque: FloatArray  # [N m]; changes
@@ -54,12 +52,9 @@ class Tick(NamedTuple):
 class Impulses(NamedTuple):
     """What the impulses of a tick read and write."""
 
-    rows: Rows
-    solids: Solids
+    step: StepArrays
     tick: Tick
     rigid: Rigid
-    matrices: FloatArray  # orientations where the tick begins, shape (rigid_count, 3, 3)
-    speed: FloatArray  # of each body's fastest point there [m/s], shape (rigid_count,)
     soft_speed: FloatArray  # that soft forces give each body in the tick [m/s]
 
 
@@ -84,9 +79,6 @@ def tick_of(model: Model, takes_part: BoolArray) -> Tick:
     return Tick(
         takes_part=takes_part,
         mass=rigid.mass,
-        inertia=rigid.inertia,
-        inverse_inertia=rigid.inverse_inertia,
-        thickness=model.thickness[model.membrane_count : model.moving_count],
         damping=np.stack([rigid.linear_damping, rigid.angular_damping], axis=1),
         tensor=np.zeros((count, 3, 3)),
         **vectors,
@@ -143,32 +135,26 @@ def add_foreseen(solids, tick, sign):
 
 
 @kernel
-def begin_impulses(impulses, count, speculation, gravity, span):
+def begin_impulses(impulses, speculation, span):
     """Impulses that let no pair come too near in the tick, and the flight for its soft steps; returns the sweeps.
 
     speculation: distance beyond the thickness within which contacts are rows [m], shape (rigid_count,).
     """
-    rows, solids, tick, rigid = impulses.rows, impulses.solids, impulses.tick, impulses.rigid
-    h, bodies = span.time, tick.held.shape[0]
-    note_closing(count, rows, solids, tick, h)
-    for q in range(bodies):
-        for axis in range(3):
-            tick.spin[q, axis] = solids.spin[q, axis]
-    start_impulses(count, rows, solids)
-    enough = enough_for(solids.awake, impulses.speed, tick.thickness, h)
-    sweeps = solve(count, rows, solids, h, True, Effort(PUSHING, MOST_SWEEPS, enough))
-    add_turn(solids.awake, impulses.matrices, tick.inertia, solids.spin, tick.spin, rigid.momentum, tick.momentum)
-    for q in range(bodies):
+    step, tick, rigid = impulses.step, impulses.tick, impulses.rigid
+    rows, solids, count, thickness = step.rows, step.solids, step.counts[ROW_COUNT], step.bodies.thickness
+    note_closing(count, rows, solids, tick, span.time)
+    sweeps = exchange(step, rigid.momentum, span.time, True, MOST_SWEEPS, tick.momentum)
+    for q in range(tick.held.shape[0]):
         rigid.room[q] = float("inf")
         if tick.takes_part[q]:
-            set_flight(q, solids, tick, rigid, gravity, span)
+            set_flight(q, solids, tick, rigid, step.bodies.gravity, span)
             if not rigid.asleep[q]:
-                rigid.room[q] = speculation[q] + tick.thickness[q]
+                rigid.room[q] = speculation[q] + thickness[q]
     for row in range(count):
         for side in range(2):
             q = rows.body[row, side]
             if q >= 0 and not rigid.asleep[q]:
-                rigid.room[q] = ROOM_SHARE * tick.thickness[q]
+                rigid.room[q] = ROOM_SHARE * thickness[q]
     return sweeps
 
 
@@ -223,11 +209,12 @@ def lay_down(q, tick, rigid):
 
 
 @kernel
-def end_impulses(impulses, count, gravity, span):
+def end_impulses(impulses, span):
     """Impulses after the soft steps, without the push apart, then restitution and damping; returns the sweeps."""
-    rows, solids, tick, rigid = impulses.rows, impulses.solids, impulses.tick, impulses.rigid
+    step, tick, rigid = impulses.step, impulses.tick, impulses.rigid
+    rows, solids, count, gravity = step.rows, step.solids, step.counts[ROW_COUNT], step.bodies.gravity
     h, bodies, awake = span.time, tick.held.shape[0], solids.awake
-    turned_tensors(rigid.pose, tick.inverse_inertia, tick.tensor)
+    turned_tensors(rigid.pose, step.bodies.inverse_inertia, tick.tensor)
     for q in range(bodies):
         for axis in range(3):
             tick.spin[q, axis] = solids.velocity[q, axis] = solids.spin[q, axis] = 0.0
@@ -246,10 +233,11 @@ def end_impulses(impulses, count, gravity, span):
         for axis in range(3):
             solids.velocity[q, axis] = rigid.velocity[q, axis] if awake[q] else 0.0
             solids.spin[q, axis] = tick.spin[q, axis]
-    enough = enough_for(awake, impulses.speed, tick.thickness, h)
-    sweeps = solve(count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough))
-    bounce(count, rows, solids, resting_speed_kernel(gravity, h, RESTING_STEPS))
-    add_turn(awake, impulses.matrices, tick.inertia, solids.spin, tick.spin, rigid.momentum, tick.momentum)
+    sweeps = exchange(step, rigid.momentum, h, False, MOST_SWEEPS, tick.momentum)
+    if bounce(count, rows, solids, resting_speed_kernel(gravity, h, RESTING_STEPS)):
+        add_turn(
+            awake, step.matrices, step.bodies.inertia, solids.spin, tick.spin, rigid.momentum, tick.momentum
+        )  # fmt: skip
     for q in range(bodies):
         if not tick.takes_part[q]:
             continue

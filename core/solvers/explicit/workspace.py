@@ -14,7 +14,7 @@ from ...state import PairSpeeds, State
 from ...tiny import TINY
 from ..counts import Counts
 from ..kinematics import Motion
-from ..notes import Finding, FrameCounts, FrameNotes, LeastShare, PairContacts, Reason
+from ..notes import Finding, FrameCounts, FrameNotes, LeastShare, PairContacts, PairRows, Reason
 from .arrays import AGE, CARRIED_COUNT, LIMITED, SPAN, STALLS, STARTS, WORK, Contacts
 from .carried import place_all, start_bodies
 from .contact_set import contact_set, with_room
@@ -122,7 +122,7 @@ class Workspace:
 
     # --- what is told of a frame ----------------------------------------------------------------------------------
 
-    def notes(self, others: Sequence[tuple[IntArray, IntArray, FloatArray, FloatArray]] = ()) -> FrameNotes:
+    def notes(self, others: Sequence[PairRows] = ()) -> FrameNotes:
         """What the steps since `start_frame` took; `others`: further contacts, as `PairContacts.of` takes them."""
         contact, run, frame = self.contact, self.contact.run, self.frame
         pressed = []

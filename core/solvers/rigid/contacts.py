@@ -9,10 +9,12 @@ import numpy as np
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.rigid.convex import ConvexShapes
 from ...bodies.rigid.motion import set_matrices, turned_tensors
+from ...contact.kept_distance import RESTING_SHARE
 from ...contact.narrow_phase.manifolds import ManifoldSearch
 from ...model import Model
 from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
+from ..notes import PairRows
 from .colliders import ColliderContacts
 from .found import (
     COLLIDERS,
@@ -23,11 +25,12 @@ from .found import (
     ROW_COUNT,
     Bodies,
     Found,
+    StepArrays,
     Support,
-    enough_for,
     find_rows,
     finish_step,
     no_held,
+    no_support,
 )
 from .rows import Rows, Solids, new_rows
 from .sleep import STILL_TIME, fastest_near
@@ -46,44 +49,60 @@ class RigidContacts:
         self.colliders = ColliderContacts(model, step_time, counts)
         self._left_out = ~shapes.simple
         self._is_new = True  # nothing is known yet about the state
-        self.found = Found(
+        step = StepArrays(
             Bodies(
-                shapes, rigid.mass, rigid.inverse_inertia, rigid.arm, rigid.point_start,
+                shapes, rigid.mass, rigid.inertia, rigid.inverse_inertia, rigid.arm, rigid.point_start,
                 model.thickness[model.membrane_count : model.moving_count], model.friction, model.bounciness,
                 model.membrane_count, model.moving_count, model.gravity,
             ),
-            self.pairs.manifolds, self.pairs.sweep, self.colliders.near, no_held(1024, n), new_rows(1024),
+            new_rows(1024),
             Solids(
                 np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n), np.zeros((n, 3, 3)), rigid.radius, np.ones(n, bool)
             ),
-            np.zeros((n, 3, 3)), np.zeros((n, 3, 3)), np.zeros(n), np.zeros(n), np.zeros((n, 3)), np.zeros(n, bool),
-            np.zeros(n, np.int32), support or Support(np.zeros(n, bool), np.zeros(n, bool), np.zeros(n)),
-            np.zeros(3, np.int64),
+            np.zeros((n, 3, 3)), np.zeros((n, 3, 3)), np.zeros(n), np.zeros(n, np.int32), np.zeros(3, np.int64),
         )  # fmt: skip
+        self.found = Found(
+            step, self.pairs.manifolds, self.pairs.sweep, self.colliders.near, no_held(1024, n), np.zeros(n),
+            np.zeros((n, 3)), np.zeros(n, bool), support or no_support(n),
+        )  # fmt: skip
+        self._bodies = np.zeros((0, 2), np.int32)  # of each row, when the last run of steps ended
 
     @property
     def rows(self) -> Rows:
         """The rows; `count` of them are in use."""
-        return self.found.rows
-
-    @property
-    def solids(self) -> Solids:
-        """The bodies during the iteration."""
-        return self.found.solids
+        return self.found.step.rows
 
     @property
     def count(self) -> int:
         """Number of rows."""
-        return int(self.found.counts[ROW_COUNT])
+        return int(self.found.step.counts[ROW_COUNT])
 
     @property
-    def first_given(self) -> int:
-        """Rows from here on are with colliders."""
-        return int(self.found.counts[FIRST_GIVEN])
+    def pressing_count(self) -> int:
+        """Rows with an impulse."""
+        return int(np.count_nonzero(self.rows.impulse[: self.count, 0]))
+
+    def pair_contacts(self) -> PairRows:
+        """Both bodies, normal force [N] and gap [m] of every row that pressed in the last step of a run."""
+        rows, bodies = self.rows, self._bodies
+        at = np.flatnonzero(rows.impulse[: self.count, 0] > 0.0)
+        gap = rows.gap[at] + RESTING_SHARE * rows.thickness[at]
+        return bodies[at, 0], bodies[at, 1], rows.impulse[at, 0] / self.step_time, gap
+
+    def end_run(self, state: State, x: FloatArray) -> IntArray:
+        """Keep the impulses in the state after a run of steps; returns the points on wrong sides of colliders."""
+        rows, held, colliders, counts = self.rows, self.found.held, self.colliders, self.found.step.counts
+        self._bodies = rows.body[: self.count] + self.model.membrane_count
+        given = slice(counts[FIRST_GIVEN], self.count)
+        self._bodies[given, 1] = colliders.near.pairs.bodies[rows.source[given, 1]].max(axis=1)
+        kept, pairs = slice(counts[HELD_COUNT]), self.pairs.held()
+        state.held = HeldImpulses(*pairs, held.body[kept].copy(), held.anchor[kept].copy(), held.impulse[kept].copy())
+        colliders.follow(x)
+        return colliders.wrong_side()
 
     def clear(self) -> None:
         """Remove all rows."""
-        self.found.counts[ROW_COUNT] = self.found.counts[FIRST_GIVEN] = 0
+        self.found.step.counts[ROW_COUNT] = self.found.step.counts[FIRST_GIVEN] = 0
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
@@ -99,9 +118,9 @@ class RigidContacts:
         rigid, held, found = state.rigid, state.held, self.found
         self.pairs.start(held)
         self.colliders.start(state)
-        set_matrices(rigid.pose, found.matrices)
-        turned_tensors(rigid.pose, self.model.rigid.inverse_inertia, found.inverse)
-        count = found.counts[HELD_COUNT] = len(held.body)
+        set_matrices(rigid.pose, found.step.matrices)
+        turned_tensors(rigid.pose, self.model.rigid.inverse_inertia, found.step.inverse)
+        count = found.step.counts[HELD_COUNT] = len(held.body)
         self._reserve(0, count)
         here = self.found.held
         here.body[:count], here.anchor[:count], here.impulse[:count] = held.body, held.anchor, held.impulse
@@ -116,24 +135,10 @@ class RigidContacts:
         self.found.held.impulse[:] *= ratio
         self.step_time = self.colliders.step_time = step_time
 
-    def held(self) -> HeldImpulses:
-        """The impulses of the last step."""
-        held, count = self.found.held, self.found.counts[HELD_COUNT]
-        given = held.body[:count].copy(), held.anchor[:count].copy(), held.impulse[:count].copy()
-        return HeldImpulses(*self.pairs.held(), *given)
-
-    def bodies_of_rows(self) -> IntArray:
-        """Numbers of both bodies of each row, as in the model, shape (row_count, 2)."""
-        bodies: IntArray = self.rows.body[: self.count] + self.model.membrane_count
-        given = slice(self.first_given, self.count)
-        record = self.rows.source[given, 1]
-        bodies[given, 1] = self.colliders.near.pairs.bodies[record].max(axis=1)
-        return bodies
-
     def find(
         self, state: State, rigid: RigidMotion, touching: BoolArray, x: FloatArray, v: FloatArray, given: float
-    ) -> BoolArray:
-        """Find the rows of a step and the velocities before its impulses; returns which bodies are awake.
+    ) -> None:
+        """Find the rows of a step and the velocities before its impulses.
 
         state: of which times and poses of rest change; touching: bodies that get all of gravity's velocity before the
         move, shape (rigid_count,); x, v: of all points [m, m/s]; given: speed of the colliders' fastest point [m/s].
@@ -149,11 +154,11 @@ class RigidContacts:
                 state.still_time, self.step_time, given,
             )  # fmt: skip
             if needs == READY:
-                return found.solids.awake
+                return
             if needs == PAIRS:
-                self.pairs.find_pairs(rigid.pose, found.matrices, self.step_time * found.falling, found.resting)
+                self.pairs.find_pairs(rigid.pose, found.step.matrices, self.step_time * found.falling, found.resting)
             elif needs == COLLIDERS:
-                fastest = fastest_near(found.island, found.speed + found.support.speed)
+                fastest = fastest_near(found.step.island, found.step.speed + found.support.speed)
                 self.colliders.look(x, fastest, found.resting, given)
             else:
                 self._reserve(self.count, 0)
@@ -167,14 +172,11 @@ class RigidContacts:
             for name in ("body", "anchor", "impulse", "local"):
                 getattr(larger, name)[:kept] = getattr(found.held, name)
             self.found = found = found._replace(held=larger)
-        if rows > len(found.rows.gap):
-            self.found = found._replace(rows=new_rows(rows + rows // 2))
-
-    def enough(self) -> float:
-        """Correction at which sweeps end, in units of the thickness."""
-        return float(enough_for(self.solids.awake, self.found.speed, self.found.bodies.thickness, self.step_time))
+        if rows > len(found.step.rows.gap):
+            self.found = found._replace(step=found.step._replace(rows=new_rows(rows + rows // 2)))
 
     def finish(self, rigid: RigidMotion, x: FloatArray, v: FloatArray) -> None:
         """Keep the impulses of the rows for the next step, and place what was awake in this step or the last one."""
-        self._reserve(0, self.count - self.first_given + int(self.found.counts[HELD_COUNT]))
+        counts = self.found.step.counts
+        self._reserve(0, int(counts[ROW_COUNT] - counts[FIRST_GIVEN] + counts[HELD_COUNT]))
         finish_step(self.found, rigid.pose, rigid.velocity, rigid.angular_momentum, x, v)

@@ -23,7 +23,7 @@ PUSH = 2.0
 SAME_POINT = 0.1
 #: What `find_rows` needs before it can find them: nothing; pairs; a search for colliders; larger arrays.
 READY, PAIRS, COLLIDERS, ROOM = range(4)
-#: Places of `Found.counts`: rows; the first of them with a collider; held impulses at colliders.
+#: Places of `StepArrays.counts`: rows; the first of them with a collider; held impulses at colliders.
 ROW_COUNT, FIRST_GIVEN, HELD_COUNT = range(3)
 
 
@@ -40,7 +40,8 @@ class Bodies(NamedTuple):
 
     shapes: ConvexShapes
     mass: FloatArray  # [kg]
-    inverse_inertia: FloatArray  # of the start orientation [1/(kg m^2)]
+    inertia: FloatArray  # of the start orientation [kg m^2]
+    inverse_inertia: FloatArray
     arm: FloatArray  # from the centre to each point in it [m]
     point_start: IntArray
     thickness: FloatArray  # [m]
@@ -61,25 +62,31 @@ class Held(NamedTuple):
     start: IntArray  # CSR over rigid bodies
 
 
-class Found(NamedTuple):
-    """Where the bodies are and what is known of their contacts; all but constants changes."""
+class StepArrays(NamedTuple):
+    """What the impulses of a step read and write; all but constants changes."""
 
     bodies: Bodies
-    pairs: Manifolds
-    sweep: Sweep
-    near: Near
-    held: Held
     rows: Rows
     solids: Solids
     matrices: FloatArray  # of the poses now, shape (rigid_count, 3, 3)
     inverse: FloatArray  # inertia, in world axes
     speed: FloatArray  # of each body's fastest point, where the step begins [m/s]
-    falling: FloatArray  # the same with gravity and other forces [m/s]
+    island: IntArray  # of each body, see `find_islands`
+    counts: IntArray  # int64, see `ROW_COUNT`
+
+
+class Found(NamedTuple):
+    """The same, and what is known of the bodies' contacts."""
+
+    step: StepArrays
+    pairs: Manifolds
+    sweep: Sweep
+    near: Near
+    held: Held
+    falling: FloatArray  # speed of each body's fastest point, with gravity and other forces [m/s]
     spin: FloatArray  # scratch, shape (rigid_count, 3)
     resting: BoolArray  # bodies that slept in the last step
-    island: IntArray  # of each body, see `find_islands`
     support: Support
-    counts: IntArray  # int64, see `ROW_COUNT`
 
 
 def no_held(capacity: int, body_count: int) -> Held:
@@ -88,6 +95,11 @@ def no_held(capacity: int, body_count: int) -> Held:
         np.zeros(capacity, np.int32), np.zeros((capacity, 3)), np.zeros((capacity, 3)), np.zeros((capacity, 3)),
         np.zeros(body_count + 1, np.int64),
     )  # fmt: skip
+
+
+def no_support(body_count: int) -> Support:
+    """Nothing holds or shakes any body."""
+    return Support(np.zeros(body_count, bool), np.zeros(body_count, bool), np.zeros(body_count))
 
 
 @kernel
@@ -108,30 +120,31 @@ def find_rows(found, pose, velocity, momentum, touching, x, v, still_pose, still
     Returns what it needs before it can do so, else READY; called again, it starts anew. Arguments: see
     `RigidContacts.find`.
     """
-    bodies, solids, resting, awake, n = found.bodies, found.solids, found.resting, found.solids.awake, pose.shape[0]
+    step, resting, n = found.step, found.resting, pose.shape[0]
+    bodies, solids, awake = step.bodies, step.solids, step.solids.awake
     fall = time * bodies.gravity
     drop = math.sqrt(fall[0] ** 2 + fall[1] ** 2 + fall[2] ** 2)
     place, still = np.empty_like(still_pose), np.empty_like(still_time)
     supported, shaken, fastest = np.empty(n, np.bool_), np.empty(n, np.bool_), np.empty(n)
     while True:
         start_bodies(
-            resting, velocity, momentum, found.inverse, solids.radius, touching, fall, solids.velocity, solids.spin,
-            found.speed,
+            resting, velocity, momentum, step.inverse, solids.radius, touching, fall, solids.velocity, solids.spin,
+            step.speed,
         )  # fmt: skip
         for q in range(n):
-            fastest[q] = found.speed[q] + found.support.speed[q]
+            fastest[q] = step.speed[q] + found.support.speed[q]
             found.falling[q] = fastest[q] + drop
             supported[q], shaken[q] = found.support.holds[q], found.support.shakes[q]
         if not has_pairs(found.sweep, pose, solids.radius, found.falling, resting, time):
             return PAIRS
-        update_pairs(found.sweep, bodies.shapes, found.pairs, pose, found.matrices, solids, resting, time)
-        find_islands(found.pairs.pair, found.pairs.point_count, found.island)
-        quick = fastest_near(found.island, fastest)
+        update_pairs(found.sweep, bodies.shapes, found.pairs, pose, step.matrices, solids, resting, time)
+        find_islands(found.pairs.pair, found.pairs.point_count, step.island)
+        quick = fastest_near(step.island, fastest)
         if not is_near_known(found.near, x, quick, resting, given, time, drop):
             return COLLIDERS
         meet(found.near, v, given, supported, shaken)
         place[:], still[:] = still_pose, still_time
-        settle(found.island, pose, solids.radius, supported, shaken, time, place, still, awake)
+        settle(step.island, pose, solids.radius, supported, shaken, time, place, still, awake)
         wakes = False
         for q in range(n):
             awake[q] &= bodies.shapes.simple[q]
@@ -140,7 +153,7 @@ def find_rows(found, pose, velocity, momentum, touching, x, v, still_pose, still
         if not wakes:
             break
     fall_asleep(
-        awake, bodies.mass, solids.velocity, solids.spin, found.inverse, solids.inverse_mass, solids.inverse_inertia
+        awake, bodies.mass, solids.velocity, solids.spin, step.inverse, solids.inverse_mass, solids.inverse_inertia
     )
     count = collect_rows(found, pose, x, v)
     if count > found.held.local.shape[0]:
@@ -152,26 +165,24 @@ def find_rows(found, pose, velocity, momentum, touching, x, v, still_pose, still
 @kernel
 def collect_rows(found, pose, x, v):
     """Write the contacts as rows; returns their number, which may exceed the capacity."""
-    bodies, near, held, m, rows = found.bodies, found.near, found.held, found.pairs, found.rows
+    step, near, held, m = found.step, found.near, found.held, found.pairs
+    bodies, rows = step.bodies, step.rows
     own = slice(bodies.first, bodies.end)
     count = manifold_rows(
-        m.pair, m.point_count, m.owner, m.anchor, m.normal, m.impulse, m.reach, pose, found.matrices, bodies.thickness,
-        bodies.friction[own], bodies.bounciness[own], found.solids, PUSH, rows,
+        m.pair, m.point_count, m.owner, m.anchor, m.normal, m.impulse, m.reach, pose, step.matrices, bodies.thickness,
+        bodies.friction[own], bodies.bounciness[own], step.solids, PUSH, rows,
     )  # fmt: skip
-    found.counts[FIRST_GIVEN] = count
+    step.counts[FIRST_GIVEN] = count
     if near.pairs.gap.shape[0] > 0:
-        held_count = found.counts[HELD_COUNT]
+        held_count = step.counts[HELD_COUNT]
         count_by_body(held.body, held_count, held.start)
-        scene = Scene(
-            x, v, pose, found.matrices, bodies.friction, bodies.bounciness, bodies.first, bodies.end
-        )  # fmt: skip
-        before = HeldContacts(
-            held.start, held.anchor[:held_count].copy(), held.impulse, SAME_POINT * found.solids.radius
-        )
-        count = given_rows(count, near, scene, before, found.solids, PUSH, rows, held.local)
-    found.counts[ROW_COUNT] = count
+        scene = Scene(x, v, pose, step.matrices, bodies.friction, bodies.bounciness, bodies.first, bodies.end)
+        reach = SAME_POINT * step.solids.radius
+        before = HeldContacts(held.start, held.anchor[:held_count].copy(), held.impulse, reach)
+        count = given_rows(count, near, scene, before, step.solids, PUSH, rows, held.local)
+    step.counts[ROW_COUNT] = count
     if count <= rows.gap.shape[0]:
-        share_room(found.counts[FIRST_GIVEN], count, near.pairs.side, rows)
+        share_room(step.counts[FIRST_GIVEN], count, near.pairs.side, rows)
     return count
 
 
@@ -188,8 +199,8 @@ def count_by_body(body, count, start):
 @kernel
 def keep_given(found):
     """Store the impulses of the rows with colliders, by body; those of sleeping bodies stay."""
-    rows, held, awake = found.rows, found.held, found.solids.awake
-    first, last, before = found.counts[FIRST_GIVEN], found.counts[ROW_COUNT], found.counts[HELD_COUNT]
+    rows, held, awake = found.step.rows, found.held, found.step.solids.awake
+    first, last, before = found.step.counts[FIRST_GIVEN], found.step.counts[ROW_COUNT], found.step.counts[HELD_COUNT]
     if first == last and before == 0:
         return
     was, anchor, impulse = held.body[:before].copy(), held.anchor[:before].copy(), held.impulse[:before].copy()
@@ -202,7 +213,7 @@ def keep_given(found):
             start[was[k] + 1] += 1
     for b in range(start.shape[0] - 1):
         start[b + 1] += start[b]
-    found.counts[HELD_COUNT] = start[start.shape[0] - 1]
+    found.step.counts[HELD_COUNT] = start[start.shape[0] - 1]
     for row in range(first, last):
         at = start[rows.body[row, 0]]
         start[rows.body[row, 0]] += 1
@@ -226,13 +237,13 @@ def keep_given(found):
 @kernel
 def finish_step(found, pose, velocity, momentum, x, v):
     """Keep the impulses of the rows for the next step; orientations, and positions and velocities of all points."""
-    bodies, rows, awake, resting = found.bodies, found.rows, found.solids.awake, found.resting
-    keep_impulses(found.counts[FIRST_GIVEN], rows.impulse, rows.axes, rows.source, found.pairs.impulse)
+    bodies, rows, awake, resting = found.step.bodies, found.step.rows, found.step.solids.awake, found.resting
+    keep_impulses(found.step.counts[FIRST_GIVEN], rows.impulse, rows.axes, rows.source, found.pairs.impulse)
     keep_given(found)
     for q in range(awake.shape[0]):
         resting[q] &= not awake[q]
-    place_bodies(resting, pose, bodies.inverse_inertia, found.matrices, found.inverse)
-    spins_of(resting, found.inverse, momentum, found.spin)
+    place_bodies(resting, pose, bodies.inverse_inertia, found.step.matrices, found.step.inverse)
+    spins_of(resting, found.step.inverse, momentum, found.spin)
     place_awake(resting, pose, velocity, found.spin, bodies.arm, bodies.point_start, x, v)
     for q in range(awake.shape[0]):
         resting[q] = not awake[q]

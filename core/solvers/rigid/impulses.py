@@ -27,8 +27,7 @@ class Effort(NamedTuple):
 
 
 #: Sweeps that push apart, before the bodies are moved, and sweeps without the push after it, at least and at most.
-PUSHING, RELAXING = 6, 6
-MOST_SWEEPS = 100
+LEAST_SWEEPS, MOST_SWEEPS = 6, 100
 #: Part of a penetration that is pushed apart in a step.
 PUSH_SHARE = 0.8
 #: Contact stiffness over mass / h^2 at a penetration: a little compliance keeps tall stacks from swaying.

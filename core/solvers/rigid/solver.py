@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...array_types import BoolArray, FloatArray
+from ...array_types import FloatArray
 from ...bodies.rigid.convex import ConvexShapes
-from ...contact.kept_distance import RESTING_SHARE
-from ...contact.restitution import resting_speed
+from ...jit import Repeated
 from ...model import Model
-from ...state import RigidMotion, State
+from ...state import State
 from ..counts import Counts
 from ..kinematics import Motion
 from ..notes import Finding, FrameNotes, PairContacts, Reason
-from .bodies import add_turn, finish_bodies, fly_awake, place_bodies, turn_on
 from .contacts import RigidContacts
-from .impulses import MOST_SWEEPS, PUSHING, RELAXING, Effort, bounce, move_rows, solve, start_impulses
-from .rows import mark_pressing
-from .work import Motions, body_energies, bounce_shares, cut_bounce, island_losses, pay_debts
+from .impulses import MOST_SWEEPS
+from .step import take_step
 
 if TYPE_CHECKING:
     from ...papers.step_damping import StepDamping
@@ -37,14 +34,14 @@ class RigidSolver:
         self._step_damping = damping
         self._contacts = RigidContacts(model, substep_time, shapes, self.counts)
         self._steps = self._unconverged = 0  # of the frame: steps, and those whose sweeps ended at the limit
-        self._bodies = np.zeros((0, 2), np.int32)  # of each row, when the frame ended
+        self._take_step = Repeated(take_step)
         rigid = model.rigid
-        self._slowed = np.exp(-substep_time * np.stack([rigid.linear_damping, rigid.angular_damping]))[:, :, None]
+        self._kept = np.exp(-substep_time * np.stack([rigid.linear_damping, rigid.angular_damping]))[:, :, None]
 
     @property
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last substep."""
-        return int(np.count_nonzero(self._contacts.rows.impulse[: self._contacts.count, 0]))
+        return self._contacts.pressing_count
 
     @property
     def candidate_count(self) -> int:
@@ -68,10 +65,7 @@ class RigidSolver:
 
     def notes(self) -> FrameNotes:
         """What the steps since `start_frame` took, see `choice.Solver`."""
-        rows = self._contacts.rows
-        at = np.flatnonzero(rows.impulse[: self._contacts.count, 0] > 0.0)
-        bodies, gap = self._bodies[at], rows.gap[at] + RESTING_SHARE * rows.thickness[at]
-        pairs = PairContacts.of(bodies[:, 0], bodies[:, 1], rows.impulse[at, 0] / self.substep_time, gap)
+        pairs = PairContacts.of(*self._contacts.pair_contacts())
         findings = [Finding(Reason.NOT_CONVERGED, self._unconverged)] if self._unconverged else []
         return FrameNotes(self._steps, pairs, findings=findings)
 
@@ -106,69 +100,24 @@ class RigidSolver:
         if len(motion.points):
             x[motion.points] = motion.positions(share + h / frame)
         if moves and share + 1.5 * h / frame > 1.0:  # a frame ends
-            self._bodies = contacts.bodies_of_rows()
-            after.held = contacts.held()
-            contacts.colliders.follow(x)
-            after.wrong_side = contacts.colliders.wrong_side()
+            after.wrong_side = contacts.end_run(after, x)
 
     def _step(self, state: State, x: FloatArray, v: FloatArray, given: float) -> None:
         """One substep with awake bodies."""
         contacts, rigid = self._contacts, state.rigid
         touching = state.touching[self.model.membrane_count :]
-        awake = contacts.find(state, rigid, touching, x, v, given)
-        self._move(rigid, touching)
-        touching[:] = ~awake
-        mark_pressing(contacts.count, contacts.rows.body, contacts.rows.impulse, touching)
+        contacts.find(state, rigid, touching, x, v, given)
+        sweeps = self._take_step(
+            contacts.found.step, rigid.pose, rigid.velocity, rigid.angular_momentum, touching, self._kept,
+            self.substep_time, MOST_SWEEPS,
+        )  # fmt: skip
+        self.counts.sweeps += sum(sweeps)
+        self.counts.stages += 1
+        self._steps += 1
+        self._unconverged += max(sweeps) >= MOST_SWEEPS
         if self._step_damping is not None:
             self._step_damping.apply(state, self.substep_time)
         contacts.finish(rigid, x, v)
-
-    def _move(self, rigid: RigidMotion, touching: BoolArray) -> None:
-        """Find the impulses and move the bodies with them."""
-        contacts, of, h, gravity = self._contacts, self.model.rigid, self.substep_time, self.model.gravity
-        rows, count, solids, first = contacts.rows, contacts.count, contacts.solids, contacts.first_given
-        before, awake, momentum = solids.spin.copy(), solids.awake, np.empty_like(solids.spin)
-        energy, lost, enough = np.empty((2, len(awake))), np.empty(len(awake)), contacts.enough()
-        start = Motions(rigid.velocity, before, rigid.angular_momentum)
-        body_energies(awake, of.mass, gravity, rigid.pose, start, energy[0])
-        start_impulses(count, rows, solids)
-        pushing = solve(count, rows, solids, h, True, Effort(PUSHING, MOST_SWEEPS, enough))
-        add_turn(awake, contacts.found.matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
-        fly_awake(awake, rigid.pose.copy(), solids.velocity, momentum, of.inverse_inertia, h, rigid.pose)
-        move_rows(count, rows, solids, h)
-        finish_bodies(awake, touching, h * gravity, solids.velocity)
-        # on with the inertia of the new poses
-        place_bodies(~awake, rigid.pose, of.inverse_inertia, contacts.found.matrices, contacts.found.inverse)
-        turn_on(awake, contacts.found.inverse, momentum, solids.spin, solids.inverse_inertia)
-        turned, whole = solids.spin.copy(), Motions(solids.velocity, solids.spin, np.empty_like(momentum))
-        relaxing = solve(count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough))
-        add_turn(awake, contacts.found.matrices, of.inertia, solids.spin, turned, momentum, whole.momentum)
-        self.counts.sweeps += pushing + relaxing
-        self._steps += 1
-        self._unconverged += max(pushing, relaxing) >= MOST_SWEEPS
-        body_energies(awake, of.mass, gravity, rigid.pose, whole, energy[1])
-        island_losses(contacts.found.island, energy[0], energy[1], first, count, rows, lost)
-        pay_debts(contacts.found.island, awake, of.mass, lost, first, count, rows, whole)
-        self._bounce(whole, lost)
-        self.counts.stages += 1
-        rigid.velocity[:] = whole.velocity * self._slowed[0]
-        rigid.angular_momentum[:] = whole.momentum * self._slowed[1]
-
-    def _bounce(self, motion: Motions, lost: FloatArray) -> None:
-        """Restitution, within the energy that each island has `lost` in the step [J]; changes the motion."""
-        contacts, of = self._contacts, self.model.rigid
-        rows, count, solids, island, first = (
-            contacts.rows, contacts.count, contacts.solids, contacts.found.island, contacts.first_given,
-        )  # fmt: skip
-        impulse, calm = rows.impulse[:count, 0].copy(), Motions(*(part.copy() for part in motion))
-        if not bounce(count, rows, solids, resting_speed(self.model.gravity, self.substep_time)):
-            return
-        share = np.empty(len(island))
-        add_turn(
-            solids.awake, contacts.found.matrices, of.inertia, solids.spin, calm.spin, calm.momentum, motion.momentum
-        )
-        bounce_shares(island, solids.awake, of.mass, lost, calm, motion, first, count, rows, impulse, share)
-        cut_bounce(island, solids.awake, share, calm, motion, count, rows, impulse)
 
 
 def _take_over(before: State, after: State) -> None:
