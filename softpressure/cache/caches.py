@@ -4,14 +4,14 @@ import bpy
 
 from ...core import CacheError
 from ..state import measurements, sessions
-from . import disk, packing, takes
+from . import disk, packing
 
 
 def load(scene: bpy.types.Scene) -> None:
     """Load the caches of a scene from disk, else from the .blend, if there are any and their objects exist."""
     session = sessions.of(scene)
-    session.take = takes.chosen(scene)
-    session.parked = {key: _loaded(scene, key) for key in takes.keys(scene)}
+    session.take = sessions.chosen_take(scene)
+    session.parked = {key: _loaded(scene, key) for key in sessions.takes(scene)}
     session.run, session.refusals = session.parked.pop(session.take)
     packing.unload(scene)
 

@@ -1,23 +1,12 @@
 """Takes: several caches of a scene with names, of which one is chosen: it is simulated, plays and is baked.
 
-A scene without a list has one take, whose key is empty. Keys name files, so takes can be renamed.
+Keys name their files, so takes can be renamed.
 """
 
 import bpy
 
 from ..state import jobs, sessions
 from . import disk, playback
-
-
-def keys(scene: bpy.types.Scene) -> list[str]:
-    """The keys of all takes, in their order."""
-    return [take.key for take in scene.softpressure.takes] or [""]
-
-
-def chosen(scene: bpy.types.Scene) -> str:
-    """The key of the chosen take."""
-    found = keys(scene)
-    return found[min(scene.softpressure.active_take, len(found) - 1)]
 
 
 def protects(scene: bpy.types.Scene) -> bool:
@@ -27,7 +16,7 @@ def protects(scene: bpy.types.Scene) -> bool:
 
 def follow(scene: bpy.types.Scene) -> None:
     """Show the chosen take, if another one is shown; ends a job that fills that one."""
-    session, key = sessions.of(scene), chosen(scene)
+    session, key = sessions.of(scene), sessions.chosen_take(scene)
     if key == session.take:
         return
     jobs.end()
@@ -54,10 +43,10 @@ def add(scene: bpy.types.Scene) -> None:
 
 def remove(scene: bpy.types.Scene) -> None:
     """Remove the chosen take with its frames, in memory and on disk, and choose one beside it."""
-    settings, key = scene.softpressure, chosen(scene)
+    settings, key = scene.softpressure, sessions.chosen_take(scene)
     jobs.end()
     disk.delete(scene)
-    number = keys(scene).index(key)
+    number = sessions.takes(scene).index(key)
     settings.takes.remove(number)
     settings.active_take = max(0, number - 1)
     follow(scene)

@@ -231,7 +231,20 @@ is_rendering = False
 
 def of(scene: bpy.types.Scene) -> Session:
     """The session of a scene, made on first use."""
-    return _sessions.setdefault(scene.session_uid, Session())
+    if scene.session_uid not in _sessions:
+        _sessions[scene.session_uid] = Session(take=chosen_take(scene))
+    return _sessions[scene.session_uid]
+
+
+def takes(scene: bpy.types.Scene) -> list[str]:
+    """The keys of the takes of a scene, in their order; without a list of takes there is one, of an empty key."""
+    return [take.key for take in scene.softpressure.takes] or [""]
+
+
+def chosen_take(scene: bpy.types.Scene) -> str:
+    """The key of the chosen take."""
+    found = takes(scene)
+    return found[min(scene.softpressure.active_take, len(found) - 1)]
 
 
 def mark_all() -> None:

@@ -11,7 +11,7 @@ from bpy_scene import add_ball, frame, height, play, this_run, this_session
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure.cache import disk, packing
 from softpressure_ext.softpressure.reports import run_state, status
-from softpressure_ext.softpressure.state import jobs
+from softpressure_ext.softpressure.state import jobs, sessions
 
 LAST = 10
 
@@ -86,6 +86,18 @@ def test_the_first_of_two_takes_may_be_removed(two: Any) -> None:
     assert bpy.context.scene.softpressure.take == "Take 2" and heights() == [slow]
     bpy.ops.softpressure.add_take()
     assert [take.name for take in bpy.context.scene.softpressure.takes] == ["Take 2", "Take 3"]
+
+
+def test_a_copy_of_a_scene_keeps_its_own_frames_of_the_chosen_take(two: Any, tmp_path: Path) -> None:
+    other = bpy.context.scene.copy()
+    other.use_fake_user = True  # else it is not saved
+    bpy.context.window.scene = other
+    bpy.ops.softpressure.simulate()
+    assert this_session().take == "2" and this_run().cache.last_frame == LAST
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scenes.blend"))
+    assert files() == ["Scene.npz", "Scene.take2.npz", "Scene_001.take2.npz"]
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scenes.blend"))
+    assert sessions.of(bpy.data.scenes["Scene.001"]).run.cache.last_frame == LAST
 
 
 def test_all_takes_are_packed(two: Any, tmp_path: Path) -> None:
