@@ -14,3 +14,6 @@ RESTING_SHARE = 0.5
 RECOVERY_SHARE = 0.75
 #: Target gap of a rigid body's point on the wrong side [r]: somewhat above `RECOVERY_SHARE`, so that it is reached.
 RECOVERED_SHARE = 0.8
+#: Gap that two features of one body keep, at most [their distance at rest]: what lies near itself as drawn, as the seam
+#: of a cushion, does not press.
+REST_SHARE = 0.5

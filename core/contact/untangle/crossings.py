@@ -7,15 +7,13 @@ from ...array_types import FloatArray, IntArray
 from ...inside_out import is_inside_out
 from ...model import Model
 from ..box_tree import build_trees
+from ..kept_distance import REST_SHARE
 from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE
 from ..narrow_phase.vertex_triangle import evaluate_rows, set_plane_weights
 from ..near_pairs import NearPairs, near_pairs
 from .overlap import NO_BODIES, Overlaps, find_overlaps
 from .recovery import WrongSide
 from .self_overlap import nearest_exits, self_exits, self_wrong_side
-
-#: Thickness of a pair of one body that is near at rest, at most [distance at rest].
-REST_SHARE = 0.5
 
 
 class Crossings:

@@ -32,6 +32,7 @@ from .arrays import (
     patches_of,
 )
 from .carried import begin_flight, place_all, place_point, rigid_deviation, try_move
+from .clearance import keep_what_is_drawn
 from .closest import near_edges, near_triangles
 from .epochs import epoch, plan, widen
 from .failures import KEPT_APART, NO_ROOM, STOPPED, note_failures
@@ -205,6 +206,8 @@ def find_contacts(contact, x, velocity, h):
     room = contact.corners.reach.shape[0]
     if count[2] > room or count[3] > room:
         return False
+    keep_what_is_drawn(contact.corners, count[2], False, contact.boxes.shape.rest, points)
+    keep_what_is_drawn(contact.sides, count[3], True, contact.boxes.shape.rest, points)
     if state[STARTS] == 1:
         orient_touching(contact.corners, count[2], False, x, points, bodies)
         orient_touching(contact.sides, count[3], True, x, points, bodies)

@@ -1,8 +1,13 @@
-"""Distance that neighbouring patches of a skin have at the start of a run, for the proof of `shape.py`."""
+"""Distances that a skin has from itself at the start of a run: of neighbouring patches, for the proof of `shape.py`;
+and of contacts, which keep no more than a share of them.
+"""
 
+from ...contact.kept_distance import REST_SHARE
+from ...contact.narrow_phase.closest_points import closest_on_edges, closest_on_triangle
 from ...jit import lean_inline_kernel, lean_kernel
 from .closest import near_edges, near_triangles
 from .own import FAR
+from .shape import LEAST_SHARE
 
 
 @lean_kernel
@@ -45,3 +50,25 @@ def note(candidates, place, i, j, k, m):
     points = candidates.points
     points[4 * place], points[4 * place + 1], points[4 * place + 2], points[4 * place + 3] = 4 * i, 4 * j, 4 * k, 4 * m
     candidates.slack[place], candidates.reach[place] = FAR, 0.0
+
+
+@lean_kernel
+def keep_what_is_drawn(contacts, count, are_edges, rest, points):
+    """Let contacts of a body with itself keep no more than a share of what they are apart at rest, as rows [m]."""
+    for c in range(count):
+        i, j, k, m = (
+            contacts.points[4 * c], contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
+        )  # fmt: skip
+        if points.body[i >> 2] != points.body[m >> 2]:
+            continue
+        px, py, pz = rest[i], rest[i + 1], rest[i + 2]
+        ax, ay, az = rest[j], rest[j + 1], rest[j + 2]
+        bx, by, bz = rest[k], rest[k + 1], rest[k + 2]
+        cx, cy, cz = rest[m], rest[m + 1], rest[m + 2]
+        if are_edges:
+            found = closest_on_edges(px, py, pz, ax - px, ay - py, az - pz, bx, by, bz, cx - bx, cy - by, cz - bz)
+            square = found[5]
+        else:
+            square = closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz)[6]
+        reach = contacts.reach[c]
+        contacts.reach[c] = min(reach, max(REST_SHARE * square**0.5, LEAST_SHARE * reach))
