@@ -37,14 +37,17 @@ def determinant(matrix: FloatArray) -> float:
 
 
 def inverse_of(matrix: FloatArray) -> FloatArray:
-    """Inverse of a 3x3 matrix that has one, by cofactors.
+    """Inverse of a 3x3 matrix, by cofactors; raises `LinAlgError` where there is none, as numpy's does.
 
     numpy's waits for its own threads: 4 ms in each frame where other programs use the processor, too.
     """
+    size = determinant(matrix)
+    if size == 0.0:
+        raise np.linalg.LinAlgError("Singular matrix")
     (a, b, c), (d, e, f), (g, h, i) = matrix.tolist()
     rows = [[e * i - f * h, c * h - b * i, b * f - c * e], [f * g - d * i, a * i - c * g, c * d - a * f],
             [d * h - e * g, b * g - a * h, a * e - b * d]]  # fmt: skip
-    return np.array(rows) / determinant(matrix)
+    return np.array(rows) / size
 
 
 def to_local(matrix: FloatArray, world: NDArray[Any]) -> Float32Array:
