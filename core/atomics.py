@@ -25,8 +25,8 @@ _WAITS = {
 def _word(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Pointer to a word; the first two arguments are an array and a place in it."""
     kind, index = signature.args[:2]
-    array = context.make_array(kind)(context, builder, arguments[0])
-    return builder.gep(array.data, [context.cast(builder, arguments[1], index, types.intp)])
+    data = context.data_model_manager[kind].get(builder, arguments[0], "data")
+    return builder.gep(data, [context.cast(builder, arguments[1], index, types.intp)])
 
 
 @intrinsic  # type: ignore[untyped-decorator]

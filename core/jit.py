@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numba
 
 from .callees import Flags, callee
+from .groups import grouped
 from .kernel_store import KernelStore
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,6 +54,8 @@ def _compiled(function: F, **options: Any) -> F:
         return compiled  # type: ignore[no-any-return]
     compiled._cache = KernelStore(function)
     compiled._compiler._customize_flags = Flags
+    typeof = compiled.typeof_pyval
+    compiled.typeof_pyval = lambda value: grouped(typeof(value))
     inner = callee(function, **options)
     compiled.get_call_template, compiled.get_overload = inner.get_call_template, inner.get_overload
     return compiled  # type: ignore[no-any-return]

@@ -39,6 +39,9 @@ from .world import World
 COMPILING = "Compiling the solver, once"
 #: Interval of progress reports [s].
 _INTERVAL = 0.1
+#: Processes that compile at once, and parts whose kernels no other part has.
+_MOST_PROCESSES = 2
+_APART = ("RIGID", "SIMULATION_MESH")
 _NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # Windows only
 _LOW_PRIORITY = getattr(subprocess, "IDLE_PRIORITY_CLASS", 0)  # likewise; elsewhere the process lowers its own
 
@@ -224,23 +227,48 @@ def _run(jobs: tuple[Job, ...]) -> None:
 
 
 def _compile_elsewhere(jobs: list[Job]) -> None:
-    """Compile in another process, and report the remaining time."""
+    """Compile in other processes, and report the remaining time."""
     global _progress
-    clock = TimeLeft(sum(cost.seconds for cost in _costs(jobs)) * slowness())
+    hands = dealt(jobs, min(_MOST_PROCESSES, os.cpu_count() or 1))
+    costs = [sum(cost.seconds for cost in _costs(hand)) for hand in hands]
+    clock = TimeLeft(max(costs) * slowness())
     _progress = Progress(0.0, _compiling(clock.told(0.0, 0.0)))
-    began = time.monotonic()
-    child = _compiler(jobs)
-    assert child.stdout is not None and child.stderr is not None
-    words = deque[str](maxlen=1)  # the last of its complaints
-    reader = threading.Thread(target=words.extend, args=(child.stderr,), daemon=True)
-    reader.start()
-    with child.stdout, child.stderr:
-        for line in child.stdout:
-            share = float(line)
+    began, shares = time.monotonic(), [0.0] * len(hands)
+    children = [_compiler(hand) for hand in hands]
+    complaints = [deque[str](maxlen=1) for _ in children]  # the last of each
+    readers = []
+    for k, (child, words) in enumerate(zip(children, complaints, strict=True)):
+        readers.append(threading.Thread(target=_read_shares, args=(child.stdout, shares, k), daemon=True))
+        readers.append(threading.Thread(target=words.extend, args=(child.stderr,), daemon=True))
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        while reader.is_alive():
+            reader.join(_INTERVAL)
+            share = min(shares)
             _progress = Progress(share, _compiling(clock.told(share, time.monotonic() - began)))
-        reader.join()
-    if child.wait():
-        raise _failed("".join(words).strip())
+    for child, words in zip(children, complaints, strict=True):
+        with child:  # closes its pipes and waits for it
+            pass
+        if child.returncode:
+            raise _failed("".join(words).strip())
+
+
+def dealt(jobs: Collection[Job], count: int) -> list[list[Job]]:
+    """The jobs for up to so many processes that compile at once: those that share most kernels go to one."""
+    rooms = dict[str, list[Job]]()
+    for job in jobs:
+        rooms.setdefault(job.part if job.part in _APART else job.solver, []).append(job)
+    hands: list[list[Job]] = [[] for _ in range(count)]
+    for room in sorted(rooms.values(), key=lambda room: -sum(cost.seconds for cost in _costs(room))):
+        min(hands, key=lambda hand: sum(cost.seconds for cost in _costs(hand))).extend(room)
+    return [hand for hand in hands if hand]
+
+
+def _read_shares(lines: Iterable[str], shares: list[float], k: int) -> None:
+    """Keep the share that a process prints as the k-th."""
+    for line in lines:
+        shares[k] = float(line)
 
 
 def start_early(jobs: Collection[Job]) -> None:

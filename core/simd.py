@@ -93,9 +93,8 @@ def _lower_neg(context: Any, builder: Any, signature: Any, arguments: Any) -> An
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Pointer to element `first` of an array; the first two arguments are both."""
     kind, index = signature.args[:2]
-    array = context.make_array(kind)(context, builder, arguments[0])
-    first = context.cast(builder, arguments[1], index, types.intp)
-    return builder.gep(array.data, [first])
+    data = context.data_model_manager[kind].get(builder, arguments[0], "data")
+    return builder.gep(data, [context.cast(builder, arguments[1], index, types.intp)])
 
 
 def _check(array: Any, first: Any) -> None:

@@ -11,7 +11,7 @@ CORE = ROOT / "core"
 #: From the lowest room up; a file belongs to the room with the longest of these paths.
 ROOMS: tuple[tuple[str, ...], ...] = (
     ("errors", "tiny", "array_types"),
-    ("callees", "jit", "simd", "atomics", "team", "threads", "kernel_store", "union_find", "compiler"),
+    ("groups", "callees", "jit", "simd", "atomics", "team", "threads", "kernel_store", "union_find", "compiler"),
     ("topology", "model"),
     ("checks", "amount", "rigid_change"),
     ("parameters", "settings", "options"),

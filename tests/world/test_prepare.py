@@ -134,6 +134,14 @@ def test_kernels_to_prepare_follow_from_the_parts_of_the_scene() -> None:
     assert parts(sticky) == {"SKIN", "CROSSED"}
 
 
+def test_what_shares_kernels_is_compiled_by_one_process() -> None:
+    jobs = prepare.jobs_for(["SKIN", "CROSSED", "LATTICE", "SIMULATION_MESH", "COUPLED"])
+    assert sorted(prepare.dealt(jobs, 1)[0]) == sorted(jobs)
+    large, small = prepare.dealt(jobs, 2)
+    assert [job.part for job in small] == ["SIMULATION_MESH"] and sorted(large + small) == sorted(jobs)
+    assert prepare.dealt(prepare.jobs_for(["SKIN", "FLAT"]), 2) == [list(prepare.jobs_for(["SKIN", "FLAT"]))]
+
+
 def test_options_are_prepared_one_by_one() -> None:
     assert prepare.jobs_for({"SELF_CONTACT", "SKIN"}, "EXPLICIT") == (
         prepare.Job("SKIN", "EXPLICIT"),
