@@ -280,9 +280,7 @@ def bench(session: nox.Session) -> None:
 def compile(session: nox.Session) -> None:
     """What compiling costs, kernel by kernel, and what the first start takes: on the page of the benchmarks."""
     session.install(*group("bench"))
-    output = "docs/benchmarks/compile.json"
-    session.run("python", "benchmarks/compile.py", f"--output={output}", *session.posargs)
-    session.run("python", "benchmarks/run.py", "--from-json=docs/benchmarks/results.json")
+    session.run("python", "benchmarks/run.py", "--only=compile", *session.posargs)
 
 
 @nox.session(python="3.11")

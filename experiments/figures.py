@@ -1,4 +1,4 @@
-"""The one writer of figures: curves by matplotlib, bodies by Blender's Workbench renderer. And numbers and tables.
+"""The one writer of figures: curves by matplotlib, bodies by Blender's Workbench renderer.
 
 Curves need matplotlib, pictures of bodies `bpy`; without it they are left out.
 """
@@ -12,10 +12,12 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
+from ..tools.pages import number as number  # the sections take all they write with from here
+from ..tools.pages import table as table
+
 #: Sizes of curves [inch] and dots per inch; width of a picture and its largest height [pixels].
 WIDTH, HEIGHT, DOTS = 7.2, 4.4, 110
 PICTURE_WIDTH, PICTURE_HEIGHT = 960, 640
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 COLOURS = plt.rcParams["axes.prop_cycle"].by_key()["color"]
 #: Colours of bodies, of what they touch, and behind them.
 BLUE, ORANGE, GREEN, VIOLET, GREY = (
@@ -208,19 +210,3 @@ def plain_ticks(axis, places):
     """Ticks of a logarithmic axis at some places, as plain numbers."""
     axis.set_ticks(places, [f"{place:g}" for place in places])
     axis.set_ticks([], minor=True)
-
-
-def number(value, digits=3):
-    """A number with so many significant digits, powers of ten only where they help; a dash for none."""
-    if value is None:
-        return "–"
-    if value != 0 and not 1e-4 <= abs(value) < 1e5:
-        mantissa, power = f"{value:.{digits - 1}e}".split("e")
-        return f"{mantissa}·10{str(int(power)).translate(RAISED)}"
-    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
-
-
-def table(head, rows):
-    """A table in Markdown."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])

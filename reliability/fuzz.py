@@ -6,10 +6,9 @@ import math
 import signal
 import time
 
-from . import child
+from ..tools import child
+from ..tools.pages import items
 
-HEADING = "Fuzzed meshes and settings"
-ASKED = "10 000 fuzzed meshes and settings without crash, NaN or changed user data"
 FULL, QUICK = 10_000, 100
 #: Cases of a process; and the processor time that one may take [s], kernels that are not compiled yet included: among
 #: others, and alone.
@@ -108,8 +107,8 @@ def strategy():
     body = st.fixed_dictionaries(
         {
             "mesh": _meshes(st, np, shapes), "kind": st.sampled_from(["SOFT", "SOFT", "SOFT", "RIGID", "COLLIDER"]),
-            "type": st.sampled_from([""] * 6 + ["TRUSS", "SOLID", "LOOP"]), "location": st.tuples(number, number, number),
-            "rotation": st.tuples(number, number, number), "scale": scale, "settings": settings(*parameters.BODIES),
+            "type": st.sampled_from([""] * 6 + ["TRUSS", "SOLID", "LOOP"]), "location": st.tuples(*[number] * 3),
+            "rotation": st.tuples(*[number] * 3), "scale": scale, "settings": settings(*parameters.BODIES),
         }
     )  # fmt: skip
     methods = st.one_of(st.sampled_from(["EXPLICIT", "EXPLICIT", "XPBD"]), _value(st, parameters.named("solver")))
@@ -237,7 +236,7 @@ def alone(case):
 
 def _watched(count, seed):
     """A batch in a process of its own: what it returned, or how it ended, with the case that it was at."""
-    process = child.start("fuzz", "batch", {"count": count, "seed": seed})
+    process = child.start("reliability.fuzz", "batch", {"count": count, "seed": seed})
     cases, last, end = 0, "", ""
     with process.stdout as output:
         for line in map(str.strip, output):
@@ -248,19 +247,15 @@ def _watched(count, seed):
     if code == -signal.SIGPROF:
         return {"cases": cases} | _patiently(last)
     if code:
-        return {
-            "cases": cases,
-            "simulated": 0,
-            "failed": f"the process ended with code {code}: {end[:300]}",
-            "case": last,
-        }
+        why = f"the process ended with code {code}: {end[:300]}"
+        return {"cases": cases, "simulated": 0, "failed": why, "case": last}
     return json.loads(end)
 
 
 def _patiently(case):
     """A case that took long, as JSON, in a process of its own: whether it ends."""
     try:
-        got = child.call("fuzz", "alone", case=json.loads(case))
+        got = child.call("reliability.fuzz", "alone", case=json.loads(case))
         return {"simulated": int(got["simulated"]), "slow": got["seconds"]}
     except RuntimeError as error:
         return {"simulated": 0, "failed": f"more than {PATIENCE:g} s of processor time, then {error}", "case": case}
@@ -282,28 +277,10 @@ def run(count, seed=1):
     return {"tried": f"{cases} cases", "simulated": simulated, "failures": failures, "slow": slow}
 
 
-def found(data):
-    """In a few words."""
-    return f"{len(data['failures'])} failures"
-
-
-def add(page, data):
-    """The section."""
-    page.text(
-        f"""Hypothesis draws scenes of one to three bodies: balls, tori and tetrahedra of sizes from 1e-12 to 1e9, with noise,
-        one in six open, turned inside out, with doubled faces, loose vertices, flat, of one point, with coordinates that
-        are not finite, without faces or empty; soft bodies of each type, rigid bodies and colliders, moved, turned, mirrored
-        and scaled to nothing; and up to five settings of each and of the scene, from their bounds, their sliders, and their
-        defaults times 0.01 to 100, with each method. Each is checked and simulated for {FRAMES} frames in Blender: it is
-        simulated, or refused with a sentence; positions are finite; and when the bodies are removed, the objects are as they
-        were, bit by bit. {data["tried"]}, of which at least {data["simulated"]} were simulated; the others were refused.
-        A case that takes more than {PATIENCE:g} s of processor time begins again alone, and fails if it then takes
-        {ENDLESS:g} s; {len(data["slow"])} did begin again{_longest(data["slow"])}.""",
-    )
-    if data["failures"]:
-        page.items([f"{each['why']}"[:300] for each in data["failures"]])
-
-
-def _longest(slow):
-    """How long the slowest case took, if there is one."""
-    return f", and took up to {max(slow):.0f} s" if slow else ""
+def values(data):
+    """What stands in the text."""
+    slow = f", and took up to {max(data['slow']):.0f} s" if data["slow"] else ""
+    return data | {
+        "found": f"{len(data['failures'])} failures", "slow": f"{len(data['slow'])} did begin again{slow}",
+        "failures": items(each["why"][:300] for each in data["failures"]),
+    }  # fmt: skip

@@ -18,10 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from . import child
+from ..tools import child
+from ..tools.pages import items
 
-HEADING = "Hostile files"
-ASKED = "hostile .blend, cache and preset files: nothing runs, nothing is read or written outside the cache folder, no pickle"
 FULL, QUICK = 1000, 60
 #: Events of Python's audit hook that change a file or start something.
 CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.chmod", "os.truncate")
@@ -294,27 +293,13 @@ def attack(count, seed, folder):
 def run(count, seed=1):
     """Open `count` hostile caches, and all presets and .blend files."""
     with tempfile.TemporaryDirectory() as folder:
-        data = child.call("hostile", "attack", count=count, seed=seed, folder=folder)
+        data = child.call("reliability.hostile", "attack", count=count, seed=seed, folder=folder)
     return data | {"tried": f"{sum(data['by'].values())} files"}
 
 
-def found(data):
-    """In a few words."""
-    return f"{len(data['wrong'])} failures"
-
-
-def add(page, data):
-    """The section."""
-    kinds = ", ".join(f"{count} {kind}" for kind, count in data["by"].items())
-    page.text(
-        f"""{kinds}. Caches, in their folder, as a journal, and packed into a .blend: pickled objects that make a file,
-        members of a zip with paths outside, arrays of petabytes, headers with wrong values of each kind, arrays that are
-        missing or of wrong shapes, then bytes changed and ends cut off at random. Presets: Python that opens a file in each
-        place where an expression may stand. .blend files: a method that there is not, names and folders that lead
-        out, pickles, scripts and drivers that open a file. Each is opened and played, a preset applied, a .blend simulated
-        and saved, while an audit hook of Python records every file that is opened, changed or removed, every process,
-        connection and unpickled class. Kernels, which the extension compiled itself, are pickled; they are read from their
-        own folder only."""
-    )
-    if data["wrong"]:
-        page.items(data["wrong"][:50])
+def values(data):
+    """What stands in the text."""
+    return {
+        "tried": data["tried"], "found": f"{len(data['wrong'])} failures", "failures": items(data["wrong"][:50]),
+        "kinds": ", ".join(f"{count} {kind}" for kind, count in data["by"].items()),
+    }  # fmt: skip

@@ -5,7 +5,6 @@ import importlib
 import numpy as np
 import pytest
 
-figures = importlib.import_module("softpressure_ext.experiments.figures")
 papers = importlib.import_module("softpressure_ext.experiments.run")
 _found = {}
 

@@ -1,46 +1,46 @@
 """Meshes as artists have them, default settings, against Blender's Cloth with pressure. Needs `bpy`.
 
-    python benchmarks/drawn_meshes.py FOLDER [--meshes cow ...] [--frames 48] [--rounds 3] [--output FILE.json]
-
 Each mesh is made 2 m large and dropped 0.2 m on a floor: by us at NORMAL and DRAFT, with self-contact, and by Cloth
-(quality 5, no self-collision, the same mass, stiffness and gas), in turns. FOLDER has the .obj files. Times are on
-the clock, so nothing else may run. Rows go to docs/benchmarks/drawn.json; `run.py --from-json` puts them on the page.
+(quality 5, no self-collision, the same mass, stiffness and gas), in turns. The folder that SOFTPRESSURE_MESHES names
+has the .obj files. Times are on the clock, so nothing else may run.
 """
 
-import argparse
-import json
 import math
+import os
 import statistics
 import sys
 import time
-from pathlib import Path
 
-import bpy
-import measure
 import numpy as np
-from softpressure_ext import register
-from softpressure_ext.softpressure.state import sessions
 
-ROOT = Path(__file__).resolve().parent.parent
+from ..tools.pages import number, table
+
+#: Meshes of files, and Blender's own: how they are added, with which settings.
+FILES = ("cow", "spot", "stanford-bunny")
 PRIMITIVES = {
-    "Suzanne": (bpy.ops.mesh.primitive_monkey_add, {}),
-    "UV sphere": (bpy.ops.mesh.primitive_uv_sphere_add, {"segments": 128, "ring_count": 61}),
-    **{f"icosphere {n}": (bpy.ops.mesh.primitive_ico_sphere_add, {"subdivisions": n}) for n in (3, 4, 5, 6)},
+    "Suzanne": ("monkey", {}),
+    "UV sphere": ("uv_sphere", {"segments": 128, "ring_count": 61}),
+    **{f"icosphere {n}": ("ico_sphere", {"subdivisions": n}) for n in (3, 4, 5, 6)},
 }
 #: Size of each body and its distance from the floor [m]; mass [kg], gauge pressure and atmosphere [Pa], modulus [N/m].
 SIZE, DROP, MASS, GAUGE, AMBIENT, MODULUS = 2.0, 0.2, 1.0, 2_000.0, 101_325.0, 20_000.0
 METHODS = ("NORMAL", "DRAFT", "CLOTH")
+FRAMES, ROUNDS = 48, 3
 
 
-def add_body(folder, name):
+def add_body(name):
     """The mesh of a name above a floor, in an empty file."""
+    import bpy
+
+    from ..softpressure.state import sessions
+
     bpy.ops.wm.read_factory_settings(use_empty=True)
     sessions.forget_all()
     if name in PRIMITIVES:
-        add, settings = PRIMITIVES[name]
-        add(**settings)
+        kind, settings = PRIMITIVES[name]
+        getattr(bpy.ops.mesh, f"primitive_{kind}_add")(**settings)
     else:
-        bpy.ops.wm.obj_import(filepath=str(folder / f"{name}.obj"))
+        bpy.ops.wm.obj_import(filepath=f"{os.environ['SOFTPRESSURE_MESHES']}/{name}.obj")
     item = bpy.context.selected_objects[0]
     bpy.context.view_layer.objects.active = item
     mesh, flat = item.data, np.empty(3 * len(item.data.vertices), np.float32)
@@ -53,19 +53,15 @@ def add_body(folder, name):
     return item, bpy.context.object
 
 
-def choose(item):
-    """Select one object alone."""
-    bpy.ops.object.select_all(action="DESELECT")
-    item.select_set(True)
-    bpy.context.view_layer.objects.active = item
-
-
 def prepare(item, floor, method):
     """Give both their settings."""
+    import bpy
+    from bpy_scene import select
+
     if method != "CLOTH":
         bpy.context.scene.softpressure.detail = method
         for each, kind in ((floor, "COLLIDER"), (item, "SOFT")):
-            choose(each)
+            select(each)
             bpy.ops.softpressure.add_body(kind=kind)
         return
     floor.modifiers.new("Collision", "COLLISION")
@@ -83,9 +79,13 @@ def prepare(item, floor, method):
     settings.uniform_pressure_force = GAUGE / (GAUGE + AMBIENT)
 
 
-def run(folder, name, method, frames):
+def drop(name, method, frames):
     """Seconds until the first frame is there, seconds of each frame, simulated and drawn vertices."""
-    item, floor = add_body(folder, name)
+    import bpy
+
+    from ..softpressure.state import sessions
+
+    item, floor = add_body(name)
     began = time.perf_counter()
     prepare(item, floor, method)
     bpy.context.scene.frame_set(1)
@@ -103,31 +103,33 @@ def run(folder, name, method, frames):
     return {"start": start, "ms_per_frame": 1e3 * sum(times) / frames, "vertices": count}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--meshes", nargs="+", default=["cow", "spot", "stanford-bunny", *PRIMITIVES])
-    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
-    parser.add_argument("--frames", type=int, default=48)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks" / "drawn.json")
-    options = parser.parse_args()
-    register()
-    for method in options.methods:
-        run(options.folder, "icosphere 3", method, 2)  # loads what the solvers consist of
+def run(_python, _before):
+    """A row for each mesh: medians of the rounds."""
+    import softpressure_ext
+
+    softpressure_ext.register()
+    for method in METHODS:
+        drop("icosphere 3", method, 2)  # loads what the solvers consist of
     rows = []
-    for name in options.meshes:
-        found = {method: [] for method in options.methods}
-        for method in options.rounds * list(found):
-            found[method].append(run(options.folder, name, method, options.frames))
-        row = {"mesh": name, "drawn": len(add_body(options.folder, name)[0].data.vertices)}
+    for name in (*FILES, *PRIMITIVES):
+        found = {method: [] for method in METHODS}
+        for method in ROUNDS * METHODS:
+            found[method].append(drop(name, method, FRAMES))
+        row = {"mesh": name, "drawn": found["CLOTH"][0]["vertices"]}
         for method, runs in found.items():
             row[method] = {key: statistics.median(each[key] for each in runs) for key in runs[0]}
             row[method]["start"] = runs[0]["start"]  # later ones find the even mesh in memory
         rows.append(row)
-        print(json.dumps(row), file=sys.stderr, flush=True)
-    options.output.write_text(json.dumps({"machine": measure.machine(), "rows": rows}, indent=1) + "\n", "utf-8")
+        print(row, file=sys.stderr, flush=True)
+    return {"rows": rows}
 
 
-if __name__ == "__main__":
-    main()
+def values(data):
+    """What stands in the text."""
+    rows = []
+    for row in data["rows"]:
+        cloth = row["CLOTH"]["ms_per_frame"]
+        ours = [row[detail]["ms_per_frame"] for detail in ("NORMAL", "DRAFT")]
+        told = [f"{number(each, 2)} ({number(cloth / each, 2)})" for each in ours]
+        rows.append([row["mesh"], f"{row['drawn']:,}", *told, number(cloth, 2), number(row["NORMAL"]["start"], 2)])
+    return {"table": table(["mesh", "drawn vertices", "NORMAL", "DRAFT", "Cloth", "start"], rows)}
