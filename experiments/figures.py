@@ -147,7 +147,8 @@ class Picture:
 
     def render(self, path):
         """Write a PNG of all that was added."""
-        from softpressure_ext.sample_blends.render import set_up
+        from softpressure_ext.sample_blends.demo import set_look
+        from softpressure_ext.softpressure.batch import pictures
 
         scene, camera = self._scene, self._camera
         scene.camera, data = camera, camera.data
@@ -155,20 +156,14 @@ class Picture:
         size, middle = np.ptp(seen, axis=0), 0.5 * (seen.min(axis=0) + seen.max(axis=0))
         data.ortho_scale = MARGIN * max(size[0], size[1] * PICTURE_WIDTH / PICTURE_HEIGHT)
         height = min(PICTURE_HEIGHT, round(PICTURE_WIDTH * (size[1] / data.ortho_scale + MARGIN - 1.0)))
-        render = scene.render
-        set_up(scene)
-        render.resolution_x, render.resolution_y, render.resolution_percentage = PICTURE_WIDTH, height, 100
         far = size[2] + data.ortho_scale
         camera.location = self.axes @ (middle + (0.0, 0.0, far))
         data.clip_end = 3.0 * far
+        set_look(scene)
         shading = scene.display.shading
         scene.display.render_aa, shading.studio_light, shading.show_shadows = "16", "Default", False
         scene.world.color = BACKGROUND
-        render.dither_intensity = 0.0  # files would be three times as large
-        image = render.image_settings
-        image.file_format, image.color_mode, image.compression = "PNG", "RGB", 100
-        render.filepath = str(path)
-        self._bpy.ops.render.render(write_still=True)
+        pictures.render(scene, scene.frame_current, path, (PICTURE_WIDTH, height))
 
 
 def label_lines(*panels):

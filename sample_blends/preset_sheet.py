@@ -220,13 +220,7 @@ def photograph(name: str, path: Path) -> None:
     label.parent, label.location, label.visible_shadow = scene.camera, (0.0, -0.255 * size, -size), False
     ink = parts.add_object("Ink", bpy.data.meshes.new("Ink"), (0.02, 0.02, 0.03), 1.0)
     letters.materials.append(ink.active_material)
-    scene.render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.use_denoising = SAMPLES, True
-    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = WIDTH, HEIGHT, 100
-    scene.render.dither_intensity = 0.0  # its noise would be half of the file
-    scene.render.image_settings.file_format = "PNG"
-    scene.render.filepath = str(path)
-    bpy.ops.render.render(write_still=True, scene=scene.name)
+    pictures.render(scene, scene.frame_current, path, (WIDTH, HEIGHT), SAMPLES)
 
 
 def join(paths: list[Path], target: Path) -> None:

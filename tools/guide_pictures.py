@@ -12,6 +12,7 @@ import numpy as np
 from guide import FOLDER, Pictures, Point, open_sample
 from PIL import Image
 from softpressure_ext.sample_blends import sample_parts as parts
+from softpressure_ext.softpressure.batch import pictures
 from softpressure_ext.softpressure.state import sessions
 
 #: Of a frame beside others, and of a clip [pixels].
@@ -98,21 +99,13 @@ def paint(obj: Any, colour: parts.Colour, roughness: float) -> None:
 
 def render(frames: Sequence[int], size: tuple[int, int]) -> list[Image.Image]:
     """Pictures of frames of the scene."""
-    scene = bpy.context.scene
-    scene.render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.use_denoising = SAMPLES, True
-    scene.render.use_persistent_data = True
-    scene.render.resolution_x, scene.render.resolution_y = size
-    scene.render.resolution_percentage = 100
-    scene.render.image_settings.file_format = "PNG"
-    scene.render.image_settings.color_mode = "RGB"
     found, began = [], time.perf_counter()
+    bpy.context.scene.render.use_persistent_data = True
     with tempfile.TemporaryDirectory() as folder:
         for frame in frames:
-            scene.frame_set(frame)
-            scene.render.filepath = str(Path(folder) / f"{frame}.png")
-            bpy.ops.render.render(write_still=True, scene=scene.name)
-            with Image.open(scene.render.filepath) as image:
+            path = Path(folder) / f"{frame}.png"
+            pictures.render(bpy.context.scene, frame, path, size, SAMPLES)
+            with Image.open(path) as image:
                 found.append(image.convert("RGB"))
     print(f"guide: {len(found)} frames in {time.perf_counter() - began:.0f} s", flush=True)
     return found
