@@ -29,8 +29,7 @@ def make(folder):
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, FRAMES
     bpy.context.preferences.filepaths.save_version = 0
-    outline = [(-2.0, -0.2), (2.0, -0.2), (2.0, 0.0), (-2.0, 0.0)]
-    samples.add_obstacle("Floor", samples.profile_mesh("Floor", outline, 4.0, 1), samples.STONE)
+    samples.add_floor(-2.0, 2.0, 4.0, 0.2)
     samples.add_ball("Ball", samples.TEAL, 0.4, (0.0, 0.0, 0.8), mass=1.0, gauge_pressure=500.0, stretch_modulus=500.0)
     scene["round"] = 0
     for name in ("bare", "simulated"):

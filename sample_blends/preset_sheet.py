@@ -62,10 +62,7 @@ def box(name: str, cuts: int, place: Callable[[np.ndarray], np.ndarray]) -> Any:
     bmesh.ops.subdivide_edges(shape, edges=list(shape.edges), cuts=cuts, use_grid_fill=True)
     for vertex, point in zip(shape.verts, place(np.array([v.co[:] for v in shape.verts])), strict=True):
         vertex.co = point
-    mesh = bpy.data.meshes.new(name)
-    shape.to_mesh(mesh)
-    shape.free()
-    return mesh
+    return parts.mesh_of(name, shape)
 
 
 def block(x: np.ndarray, size: tuple[float, float, float], power: float) -> np.ndarray:
@@ -102,10 +99,7 @@ def globe(name: str, radius: float) -> Any:
         middle = face.calc_center_median()
         face.material_index = int(6.0 * (math.atan2(middle.y, middle.x) / math.tau + 1.0)) % 2
     bmesh.ops.rotate(shape, verts=list(shape.verts), matrix=Matrix.Rotation(0.9, 3, (1.0, 0.4, 0.0)))
-    mesh = bpy.data.meshes.new(name)
-    shape.to_mesh(mesh)
-    shape.free()
-    return mesh
+    return parts.mesh_of(name, shape)
 
 
 def balloon(name: str, radius: float) -> Any:
@@ -140,9 +134,7 @@ def add(name: str) -> Any:
     show = SHOWS[name]
     obj = parts.add_object(name, show.mesh(name), show.colour, show.roughness, show.alpha)
     if show.stripes is not None:
-        other = parts.add_object("Paint", bpy.data.meshes.new("Paint"), show.stripes, show.roughness)
-        obj.data.materials.append(other.active_material)
-        bpy.data.objects.remove(other)
+        obj.data.materials.append(parts.material("Paint", show.stripes, show.roughness))
     obj.data.shade_smooth()
     parts.add_body(obj, "SOFT")
     obj.select_set(True)
@@ -218,8 +210,7 @@ def photograph(name: str, path: Path) -> None:
     label = bpy.data.objects.new("Name", letters)
     scene.collection.objects.link(label)
     label.parent, label.location, label.visible_shadow = scene.camera, (0.0, -0.255 * size, -size), False
-    ink = parts.add_object("Ink", bpy.data.meshes.new("Ink"), (0.02, 0.02, 0.03), 1.0)
-    letters.materials.append(ink.active_material)
+    letters.materials.append(parts.material("Ink", (0.02, 0.02, 0.03), 1.0))
     pictures.render(scene, scene.frame_current, path, (WIDTH, HEIGHT), SAMPLES)
 
 

@@ -61,7 +61,8 @@ def dress(eye: Point, target: Point, lens: float) -> None:
     light()
     for kind, colours, roughness in (("SOFT", SOFT, 0.35), ("RIGID", RIGID, 0.6), ("COLLIDER", (parts.SLATE,), 0.6)):
         for number, obj in enumerate(sessions.objects(scene, kind)):
-            paint(obj, colours[number % len(colours)], roughness)
+            if not any(obj.data.materials):
+                obj.data.materials.append(parts.material("Paint", colours[number % len(colours)], roughness))
     for obj in sessions.objects(scene, "COLLIDER"):
         obj.hide_render = obj.dimensions.z < 1e-6  # the floor: the studio has one
     studio = parts.add_object("Studio", backdrop(eye, target), WALL, 0.9)
@@ -87,14 +88,6 @@ def backdrop(eye: Point, target: Point) -> Any:
     points = np.concatenate([line - (*side, 0.0), line + (*side, 0.0)])
     count = len(line)
     return parts.make_mesh("Studio", points, [(k, k + 1, count + k + 1, count + k) for k in range(count - 1)])
-
-
-def paint(obj: Any, colour: parts.Colour, roughness: float) -> None:
-    """Give an object a material unless it has one."""
-    if not any(obj.data.materials):
-        other = parts.add_object("Paint", bpy.data.meshes.new("Paint"), colour, roughness)
-        obj.data.materials.append(other.active_material)
-        bpy.data.objects.remove(other)
 
 
 def render(frames: Sequence[int], size: tuple[int, int]) -> list[Image.Image]:
