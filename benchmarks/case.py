@@ -30,14 +30,14 @@ def warm_up(engine, scene_name, threads, size):
         made.advance()
 
 
-def run(engine, scene, size, frames, threads, limit, folder):
+def run(engine, scene, size, frames, threads, limit):
     """Advance until the scene ends or `limit` seconds are spent; returns what was measured.
 
-    `frames`: in place of the scene's own, or None; `folder`: where meshes are that Blender wrote.
+    `frames`: in place of the scene's own, or None.
     """
     warm_up(engine, scene, threads, size)
     before = peak_memory()
-    given = scenes.make(scene, size, frames, folder)
+    given = scenes.make(scene, size, frames)
     made = engines.make(engine, given, threads)
     watch = quality.Watch(given, made)
     spent, spent_cpu, done = 0.0, 0.0, 0

@@ -58,6 +58,8 @@ def prepare(item, floor, method):
     import bpy
     from bpy_scene import select
 
+    from .engines import blender
+
     if method != "CLOTH":
         bpy.context.scene.softpressure.detail = method
         for each, kind in ((floor, "COLLIDER"), (item, "SOFT")):
@@ -65,18 +67,8 @@ def prepare(item, floor, method):
             bpy.ops.softpressure.add_body(kind=kind)
         return
     floor.modifiers.new("Collision", "COLLISION")
-    settings = item.modifiers.new("Cloth", "CLOTH").settings
-    ends = np.empty(2 * len(item.data.edges), np.int32)
-    item.data.edges.foreach_get("vertices", ends)
-    x = np.array([vertex.co for vertex in item.data.vertices])[ends.reshape(-1, 2)]
-    # of equal triangles k = sqrt(3) / 2 Y; a spring is as stiff as 1000 times the setting over its length
-    stiffness = 0.5 * math.sqrt(3.0) * MODULUS / 1000.0 * float(np.linalg.norm(x[:, 1] - x[:, 0], axis=1).mean())
-    for kind in ("tension", "compression", "shear"):
-        setattr(settings, f"{kind}_stiffness_max", stiffness)
-        setattr(settings, f"{kind}_stiffness", stiffness)
-    settings.mass = MASS / len(item.data.vertices)
-    settings.use_pressure, settings.pressure_factor = True, (GAUGE + AMBIENT) / 1000.0
-    settings.uniform_pressure_force = GAUGE / (GAUGE + AMBIENT)
+    # of equal triangles k = sqrt(3) / 2 Y
+    blender.add_cloth(item, MASS, 0.5 * math.sqrt(3.0) * MODULUS, GAUGE, AMBIENT)
 
 
 def drop(name, method, frames):

@@ -28,30 +28,14 @@ def _inside(point, x, triangles):
 
 @njit(cache=True)
 def _square_distance(point, a, b, c):
-    """Squared distance of a point from a triangle (Ericson 2005, 5.1.5)."""
-    ab, ac, ap = b - a, c - a, point - a
-    d1, d2 = (ab * ap).sum(), (ac * ap).sum()
-    if d1 <= 0.0 and d2 <= 0.0:
-        return (ap * ap).sum()
-    bp = point - b
-    d3, d4 = (ab * bp).sum(), (ac * bp).sum()
-    if d3 >= 0.0 and d4 <= d3:
-        return (bp * bp).sum()
-    cp = point - c
-    d5, d6 = (ab * cp).sum(), (ac * cp).sum()
-    if d6 >= 0.0 and d5 <= d6:
-        return (cp * cp).sum()
-    vc, vb, va = d1 * d4 - d3 * d2, d5 * d2 - d1 * d6, d3 * d6 - d5 * d4
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        away = ap - d1 / (d1 - d3) * ab
-    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        away = ap - d2 / (d2 - d6) * ac
-    elif va <= 0.0 and d4 >= d3 and d5 >= d6:
-        w = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        away = bp - w * (c - b)
-    else:
-        away = ap - (vb * ab + vc * ac) / (va + vb + vc)
-    return (away * away).sum()
+    """Squared distance of a point from a triangle: from its plane over it, else from its nearest side."""
+    normal, least, is_over = np.cross(b - a, c - a), np.inf, True
+    for start, end in ((a, b), (b, c), (c, a)):
+        side, away = end - start, point - start
+        is_over = is_over and (np.cross(normal, side) * away).sum() > 0.0
+        away = away - min(max((side * away).sum() / (side * side).sum(), 0.0), 1.0) * side
+        least = min(least, (away * away).sum())
+    return ((point - a) * normal).sum() ** 2 / (normal * normal).sum() if is_over else least
 
 
 @njit(cache=True)

@@ -26,7 +26,7 @@ import extension  # noqa: E402
 
 extension.load()
 
-from softpressure_ext.benchmarks import engines  # noqa: E402
+from softpressure_ext.benchmarks import engines, scenes  # noqa: E402
 from softpressure_ext.tools import child  # noqa: E402
 
 pages = importlib.import_module("softpressure_ext.tools.pages")
@@ -47,8 +47,6 @@ QUICK_FRAMES = 11
 LIMIT, OWN_LIMIT = 60.0, 300.0
 #: Runs of a case, by the seconds of stepping that its first one took.
 ROUNDS = {15.0: 5, 30.0: 3, float("inf"): 1}
-#: Where Blender writes meshes for all engines.
-MESHES = ROOT / "build" / "bench" / "meshes"
 
 
 def page_in(folder):
@@ -64,7 +62,7 @@ def limit_of(engine):
 def run_case(engine, scene, size, quick):
     """One run in its own process: its row, or {"error": ...}."""
     given = {"engine": engine, "scene": scene, "size": size, "threads": os.cpu_count(), "limit": limit_of(engine)}
-    given |= {"frames": QUICK_FRAMES if quick else None, "folder": str(MESHES)}
+    given |= {"frames": QUICK_FRAMES if quick else None}
     try:
         row = child.call("benchmarks.case", "run", 5 * given["limit"] + 300, **given)
     except RuntimeError as error:
@@ -121,9 +119,9 @@ def run_cases(options):
 def measure(options, before):
     """Run the cases; those of earlier runs that these do not replace stay beside them."""
     began, machine = time.perf_counter(), pages.machine()
-    if "suzanne" in options.scenes and not any(MESHES.glob("suzanne_*.npz")):
+    if "suzanne" in options.scenes and not any(scenes.MESHES.glob("suzanne_*.npz")):
         if engines.installed("cloth"):
-            child.call("benchmarks.meshes", "write", folder=str(MESHES))
+            child.call("benchmarks.meshes", "write", folder=str(scenes.MESHES))
         else:
             options.scenes.remove("suzanne")
     cases = run_cases(options)
