@@ -31,85 +31,73 @@ class _Parser(argparse.ArgumentParser):
         raise _UsageError(f"{message} (see `blender --command softpressure --help`)")
 
 
-def _checked(read: Callable[[str], Any], remedy: str) -> Callable[[str], Any]:
+def _checked(read: Callable[[str], Any], holds: Callable[[Any], bool], remedy: str) -> Callable[[str], Any]:
     """A reader of an argument that says what is wrong with it."""
 
     def reader(text: str) -> Any:
-        try:
-            return read(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is not {remedy}") from None
+        with contextlib.suppress(ValueError):
+            value = read(text)
+            if holds(value):
+                return value
+        raise argparse.ArgumentTypeError(f"{text!r} is not {remedy}")
 
     return reader
 
 
-def _frames(text: str) -> tuple[int, int]:
-    first, last = map(int, text.split(":"))
-    return (first, last) if first <= last else _refused()
-
-
-def _length(text: str) -> float:
-    return float(text) if 0.0 <= float(text) < math.inf else _refused()
-
-
-def _count(text: str) -> int:
-    return int(text) if text.isdecimal() and int(text) else _refused()
-
-
-def _refused() -> Any:
-    raise ValueError
+_FILE: dict[str, Any] = {"type": Path, "help": "the .blend file"}
+_FOLDER: dict[str, Any] = {"type": Path, "help": "the folder of the sweep"}
+_FRAMES: dict[str, Any] = {
+    "type": _checked(
+        lambda text: tuple(map(int, text.split(":"))), lambda found: len(found) == 2 and found[0] <= found[1],
+        "a frame range; write first and last frame as --frames=1:250",
+    ),
+    "metavar": "A:B", "help": "first and last frame (default: the file's)",
+}  # fmt: skip
+#: Each action and its arguments. A sweep runs all; other programs hand out its cases and collect them.
+_ACTIONS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
+    "bake": ("simulate the scene and bake it to shape keys and keyframes", {
+        "file": _FILE,
+        "--frames": _FRAMES,
+        "--output": {"type": Path, "metavar": "OUT.blend", "help": "default: FILE_baked.blend beside the file"},
+        "--trace": {"type": Path, "metavar": "FILE.csv", "help": "a table of volume, pressure, forces, energy and "
+                    "steps, with reasons, a row per frame and body"},
+    }),
+    "export": ("simulate the scene and write its motion or a table", {
+        "file": _FILE,
+        "output": {"type": Path, "help": "the file to write: .abc, .usdc, .glb, .fbx, .pc2, .mdd or .csv"},
+        "--frames": _FRAMES,
+        "--error": {"type": _checked(float, lambda found: 0.0 <= found < math.inf,
+                                     "a length; write a number of metres as --error=0.001"),
+                    "metavar": "METRES", "help": "largest error of shape keys in .glb and .fbx (default: the file's)"},
+    }),
+    "sweep": ("simulate a file with each combination of values of settings", {
+        "file": _FILE,
+        "--set": {"action": "extend", "nargs": "+", "required": True, "metavar": "NAME.SETTING=VALUES",
+                  "help": "of an object, or of the scene as Scene.SETTING, by their names for scripts; values as 1,2,5 "
+                  "or 1..10:5, which is five from 1 to 10; a component of a vector as Ball.velocity[2]"},
+        "--zip": {"action": "store_true", "help": "take the first values of all lists, then the second"},
+        "--frames": _FRAMES,
+        "--output": {"type": Path, "metavar": "FOLDER", "help": "default: FILE_sweep beside the file"},
+        "--workers": {"type": _checked(int, lambda found: found >= 1,
+                                       "a count; write a whole number from 1 as --workers=2"),
+                      "default": 1, "metavar": "N", "help": "processes at the same time (default: 1)"},
+        "--plan": {"action": "store_true", "help": "only write the plan, for other programs to run its cases"},
+    }),
+    "sweep-case": ("simulate one case of a sweep", {
+        "folder": _FOLDER, "name": {"help": "the name of the case, or its number in the plan, from 1"},
+    }),
+    "sweep-collect": ("write the table and contact sheet of a sweep", {"folder": _FOLDER}),
+}  # fmt: skip
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     """Read the words after `softpressure`; raises `_UsageError`."""
-    frame_range = _checked(_frames, "a frame range; write first and last frame as --frames=1:250")
-    length = _checked(_length, "a length; write a number of metres as --error=0.001")
-    count = _checked(_count, "a count; write a whole number from 1 as --workers=2")
     parser = _Parser(prog="blender --command softpressure", description="Soft Pressure without a window.")
     actions = parser.add_subparsers(dest="action", required=True, parser_class=_Parser)
-    bake = actions.add_parser("bake", help="simulate the scene and bake it to shape keys and keyframes")
-    bake.add_argument("file", type=Path, help="the .blend file")
-    bake.add_argument("--output", type=Path, metavar="OUT.blend", help="default: FILE_baked.blend beside the file")
-    bake.add_argument(
-        "--trace",
-        type=Path,
-        metavar="FILE.csv",
-        help="a table of volume, pressure, forces, energy and steps, with reasons, a row per frame and body",
-    )
-    export = actions.add_parser("export", help="simulate the scene and write its motion or a table")
-    export.add_argument("file", type=Path, help="the .blend file")
-    export.add_argument("output", type=Path, help="the file to write: .abc, .usdc, .glb, .fbx, .pc2, .mdd or .csv")
-    export.add_argument(
-        "--error",
-        type=length,
-        metavar="METRES",
-        help="largest error of shape keys in .glb and .fbx (default: the file's)",
-    )
-    # a sweep runs all; other programs hand out its cases and collect them
-    sweep = actions.add_parser("sweep", help="simulate a file with each combination of values of settings")
-    sweep.add_argument("file", type=Path, help="the .blend file")
-    sweep.add_argument(
-        "--set",
-        action="extend",
-        nargs="+",
-        required=True,
-        metavar="NAME.SETTING=VALUES",
-        help="of an object, or of the scene as Scene.SETTING, by their names for scripts; values as 1,2,5 or 1..10:5, "
-        "which is five from 1 to 10; a component of a vector as Ball.velocity[2]",
-    )
-    sweep.add_argument("--zip", action="store_true", help="take the first values of all lists, then the second")
-    sweep.add_argument("--output", type=Path, metavar="FOLDER", help="default: FILE_sweep beside the file")
-    sweep.add_argument("--workers", type=count, default=1, metavar="N", help="processes at the same time (default: 1)")
-    sweep.add_argument("--plan", action="store_true", help="only write the plan, for other programs to run its cases")
-    case = actions.add_parser("sweep-case", help="simulate one case of a sweep")
-    case.add_argument("folder", type=Path, help="the folder of the sweep")
-    case.add_argument("name", help="the name of the case, or its number in the plan, from 1")
-    collect = actions.add_parser("sweep-collect", help="write the table and contact sheet of a sweep")
-    collect.add_argument("folder", type=Path, help="the folder of the sweep")
-    for action in (bake, export, sweep):
-        action.add_argument(
-            "--frames", type=frame_range, metavar="A:B", help="first and last frame (default: the file's)"
-        )
+    for name, (text, words) in _ACTIONS.items():
+        action = actions.add_parser(name, help=text)
+        for word, options in words.items():
+            action.add_argument(word, **options)
     return parser.parse_args(arguments)
 
 
