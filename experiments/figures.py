@@ -26,8 +26,6 @@ BLUE, ORANGE, GREEN, VIOLET, GREY = (
 BACKGROUND, INK = (0.93, 0.94, 0.96), (0.1, 0.1, 0.12)
 #: Space around what is seen.
 MARGIN = 1.06
-#: Distance of a label from the end of its line, and of two labels from each other as a share of their height.
-LABEL_GAP, LABEL_PITCH = 5.0, 1.15
 #: The solvers of the page: their names in the core, and there.
 NAMES = {
     "EXPLICIT_EULER": "Euler", "HEUN": "Heun", "RK4_MARTIN": "Martin's RK4", "RK4": "RK4", "IMPLICIT_KANG": "Kang",
@@ -167,38 +165,11 @@ class Picture:
 
 
 def label_lines(*panels):
-    """Write each line's label beside its right end, in its colour; labels that would overlap are moved apart."""
-    for axes in panels:
-        lines = [line for line in axes.get_lines() if not line.get_label().startswith("_") and len(line.get_xdata())]
-        axes.figure.draw_without_rendering()
-        ends = []
-        for line in lines:
-            x, y = (np.ma.filled(np.ma.asarray(data, float), np.nan) for data in line.get_data())
-            low, high = sorted(axes.get_ylim())
-            seen = np.flatnonzero(np.isfinite(x) & np.isfinite(y) & (y >= low) & (y <= high))
-            if len(seen):
-                ends.append((line, x[seen[-1]], y[seen[-1]]))
-        ends.sort(key=lambda end: axes.transData.transform(end[1:])[1])
-        pitch, scale = LABEL_PITCH * plt.rcParams["legend.fontsize"], 72.0 / axes.figure.dpi
-        heights = [axes.transData.transform(end[1:])[1] * scale for end in ends]
-        for (line, x, y), height, place in zip(ends, heights, spread(heights, pitch), strict=True):
-            axes.annotate(
-                line.get_label(), (x, y), (LABEL_GAP, place - height), textcoords="offset points", va="center",
-                color=line.get_color(), fontsize=plt.rcParams["legend.fontsize"], annotation_clip=False,
-            )  # fmt: skip
-
-
-def spread(heights, pitch):
-    """Heights in rising order, moved as little as groups of them must be so that all are `pitch` apart."""
-    groups = []  # [sum of heights, count]
-    for height in heights:
-        groups.append([height, 1])
-        while len(groups) > 1:
-            (low, below), (high, above) = groups[-2:]
-            if high / above - low / below >= pitch * 0.5 * (below + above):
-                break
-            groups[-2:] = [[low + high, below + above]]
-    return [total / count + pitch * (k - 0.5 * (count - 1)) for total, count in groups for k in range(count)]
+    """Name the lines beside the panels, at the last of those that show the same ones."""
+    named = [[label for label in axes.get_legend_handles_labels()[1]] for axes in panels]
+    for axes, labels, after in zip(panels, named, [*named[1:], None], strict=True):
+        if labels != after:
+            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
 
 def plain_ticks(axis, places):
