@@ -166,7 +166,7 @@ class Picture:
 
 def label_lines(*panels):
     """Name the lines beside the panels, at the last of those that show the same ones."""
-    named = [[label for label in axes.get_legend_handles_labels()[1]] for axes in panels]
+    named = [axes.get_legend_handles_labels()[1] for axes in panels]
     for axes, labels, after in zip(panels, named, [*named[1:], None], strict=True):
         if labels != after:
             axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
