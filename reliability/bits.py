@@ -1,41 +1,24 @@
 """The same bits with one thread and two, in every process, and for another processor target."""
 
-import importlib
 import os
 import platform
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
+
+from ..tools import child
 
 FULL, QUICK = 3, 1
 SOLVERS = ("EXPLICIT", "XPBD")
 #: Of PCs: what the extension ships, and the one before it, without AVX2 and FMA, whose kernels take minutes to compile.
 TARGETS = ("x86-64-v3", "x86-64-v2")
-ROOT = Path(__file__).resolve().parent.parent
 IS_PC = platform.machine().lower() in ("x86_64", "amd64")
 
 
-def digest_of(solver, threads, target="", path=""):
-    """Digest of the scene of `tests/support/bits_scene.py` after its last frame, in a process of its own.
-
-    `target`: processor that kernels are compiled for; by default the one of this process. `path`: where to write the
-    last positions.
-    """
-    scene = importlib.import_module("bits_scene").SCENE.replace("SOLVER", solver)
-    scene = scene.replace("substeps=4,", f"substeps=4, threads={threads},")
-    assert f"threads={threads}" in scene
-    scene += f"np.save({path!r}, state.positions)\n" if path else ""
+def digest_of(solver, threads, target="", **more):
+    """Digest of the scene, with kernels for a processor; by default the one of this process."""
     chosen = {"NUMBA_CPU_NAME": target, "NUMBA_CPU_FEATURES": ""} if target else {}
-    run = subprocess.run(
-        [sys.executable, "-c", scene],
-        cwd=ROOT / "tests" / "support",
-        env=os.environ | chosen,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return run.stdout.strip()
+    environment = os.environ | chosen
+    return child.call("tests.support.bits_scene", "digest", env=environment, solver=solver, threads=threads, **more)
 
 
 def compared(solver):
@@ -44,7 +27,7 @@ def compared(solver):
 
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder, f"{target}.npy")) for target in TARGETS]
-        digests = [digest_of(solver, 1, target, path) for target, path in zip(TARGETS, paths, strict=True)]
+        digests = [digest_of(solver, 1, target, path=path) for target, path in zip(TARGETS, paths, strict=True)]
         one, other = (np.load(path) for path in paths)
     return {"digests": digests, "apart": float(np.abs(one - other).max())}
 

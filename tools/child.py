@@ -45,12 +45,14 @@ class Lines:
         return self._lines.get(timeout=seconds and max(seconds, 1e-3))
 
 
-def call(name: str, function: str, seconds: float | None = None, **keywords: Any) -> Any:
-    """Run it to its end; what the function returned.
+def call(
+    name: str, function: str, seconds: float | None = None, env: dict[str, str] | None = None, **keywords: Any
+) -> Any:
+    """Run it to its end, in an environment; what the function returned.
 
     Raises `RuntimeError` with the end of its output, or where there is no line for so long [s].
     """
-    process = start(name, function, keywords, stderr=subprocess.STDOUT)
+    process = start(name, function, keywords, stderr=subprocess.STDOUT, env=env)
     coming, lines = Lines(process), list[str]()
     try:
         while (line := coming.next(seconds)) is not None:
