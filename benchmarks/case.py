@@ -1,24 +1,14 @@
 """One scene in one engine, for a process of its own (`tools/child.py`)."""
 
-import sys
 import time
 
+from ..tools.child import most_memory
 from . import engines, quality, scenes
 
 #: Small scenes that make our own kernels load, or compile, before the clock runs: name -> size.
 WARM_UP = {"drop": 42, "pair": 42, "box8": 42, "torus": 96, "suzanne": None, "stack": 8, "crate": 42}
 #: Frames of it: into contact, and on to rest where rest is another kernel.
 WARM_FRAMES = {"stack": 60}
-
-
-def peak_memory():
-    """Largest memory of this process so far [MB]; 0 on Windows, which does not tell."""
-    try:
-        import resource
-    except ImportError:
-        return 0.0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def warm_up(engine, scene_name, threads, size):
@@ -36,7 +26,7 @@ def run(engine, scene, size, frames, threads, limit):
     `frames`: in place of the scene's own, or None.
     """
     warm_up(engine, scene, threads, size)
-    before = peak_memory()
+    before = most_memory()
     given = scenes.make(scene, size, frames)
     made = engines.make(engine, given, threads)
     watch = quality.Watch(given, made)
@@ -49,7 +39,7 @@ def run(engine, scene, size, frames, threads, limit):
         done += 1
         if not watch.look(made) or spent > limit:
             break
-    peak = peak_memory()
+    peak = most_memory()
     return watch.report() | {
         "version": made.version, "settings": made.settings, "threads": threads, "frames": given.frames,
         "frames_done": done, "ms_per_second": 1e3 * spent / (done * given.frame_time), "peak_mb": peak,

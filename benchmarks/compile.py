@@ -1,6 +1,5 @@
 """Cost of compiling the solver: seconds and memory per kernel, largest first, into an empty folder."""
 
-import resource
 import sys
 import tempfile
 import time
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from numba.core import event
 
+from ..tools import child
 from ..tools.pages import machine, number, table
 
 #: The method and its parts that are compiled, and how many kernels are told of.
@@ -23,11 +23,11 @@ class Costs(event.Listener):
         self._running = []
 
     def on_start(self, found):
-        self._running.append([time.process_time(), resident(), 0.0, 0.0])
+        self._running.append([time.process_time(), child.memory(), 0.0, 0.0])
 
     def on_end(self, found):
         began, held, inner_seconds, inner_memory = self._running.pop()
-        seconds, memory = time.process_time() - began, resident() - held
+        seconds, memory = time.process_time() - began, child.memory() - held
         if self._running:
             self._running[-1][2] += seconds
             self._running[-1][3] += memory
@@ -37,20 +37,6 @@ class Costs(event.Listener):
         row[0] += seconds - inner_seconds
         row[1] += memory - inner_memory
         row[2] += 1
-
-
-def resident():
-    """Memory of this process [MB]; where the system does not tell, the most it ever had."""
-    pages = Path("/proc/self/statm")
-    if pages.exists():
-        return int(pages.read_text().split()[1]) * resource.getpagesize() / 1e6
-    return most_memory()
-
-
-def most_memory():
-    """The most memory this process ever had [MB]."""
-    unit = 1e6 if sys.platform == "darwin" else 1e3
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def run(_python, _before):
@@ -65,7 +51,7 @@ def run(_python, _before):
             began, before = time.process_time(), prepare.compile_count()
             prepare.compile_jobs([job], lambda _: None)
             seconds, count = time.process_time() - began, prepare.compile_count() - before
-            parts.append({"part": job.part, "seconds": seconds, "kernels": count, "memory": most_memory()})
+            parts.append({"part": job.part, "seconds": seconds, "kernels": count, "memory": child.most_memory()})
             print(parts[-1], file=sys.stderr, flush=True)
         size = sum(path.stat().st_size for path in Path(folder).rglob("*.kernel")) / 1e6
     kernels = sorted(costs.rows.items(), key=lambda item: -item[1][0])[:ROWS]

@@ -19,12 +19,6 @@ SETTLED = 0.25
 FLAT = 8.0
 
 
-def resident():
-    """Memory of this process [MB]."""
-    with Path("/proc/self/statm").open() as file:
-        return int(file.read().split()[1]) * 4096 / 1e6
-
-
 def play(minutes):
     """Play a sample, poke its bodies and change a setting; frames, memory [MB] over time [s]."""
     import bpy
@@ -53,7 +47,7 @@ def play(minutes):
                 models += 1
                 bodies[0].softpressure.mass *= 1.25 if models % 2 else 0.8
             if playing.frame % POKE == 1:
-                rows.append((round(time.monotonic() - began, 1), playing.frame, round(resident(), 1)))
+                rows.append((round(time.monotonic() - began, 1), playing.frame, round(child.memory(), 1)))
     finally:
         playing.end()
     return {"frames": playing.frame, "models": models, "rows": rows, "solver": playing.hand.world.solver}

@@ -65,6 +65,22 @@ def call(
     return json.loads(lines[-1])
 
 
+def most_memory() -> float:
+    """The most memory this process ever had [MB]; 0 on Windows, which does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0.0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6)
+
+
+def memory() -> float:
+    """Memory of this process [MB]; where the system does not tell, the most it ever had."""
+    pages = Path("/proc/self/statm")
+    return int(pages.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if pages.exists() else most_memory()
+
+
 def say(text: str) -> None:
     """A line of output at once."""
     print(text, flush=True)
