@@ -28,6 +28,9 @@ def _meshes(st, np, shapes):
                         np.array([(0, 1, 2), (0, 3, 1), (0, 2, 3), (1, 3, 2)])),
     }  # fmt: skip
 
+    def with_first(x, value):
+        return np.concatenate([[value], x.ravel()[1:]]).reshape(x.shape)
+
     @st.composite
     def mesh(draw):
         name = draw(st.sampled_from(sorted(closed)))
@@ -36,27 +39,16 @@ def _meshes(st, np, shapes):
         chance = np.random.default_rng(seed)
         x += draw(st.sampled_from([0.0, 0.0, 0.01, 0.2, 1.0])) * chance.normal(size=x.shape)
         x *= draw(st.sampled_from([1.0] * 12 + [1e-3, 1e3, 1e-12, 1e9]))
-        faults = ["open", "turned", "twice", "loose", "flat", "one", "nan", "empty", "line"]
-        fault = draw(st.sampled_from([""] * 5 * len(faults) + faults))
         f = [tuple(int(v) for v in face) for face in f]
-        if fault == "open":
-            f = f[draw(st.integers(1, len(f) - 1)) :]
-        elif fault == "turned":
-            f[0] = f[0][::-1]
-        elif fault == "twice":
-            f += f[:1]
-        elif fault == "loose":
-            x = np.concatenate([x, [(5.0, 5.0, 5.0)]])
-        elif fault == "flat":
-            x[:, 2] = 0.0
-        elif fault == "one":
-            x[:] = x[0]
-        elif fault == "nan":
-            x[0, 0] = draw(st.sampled_from([math.nan, math.inf, 3e38]))
-        elif fault == "empty":
-            x, f = x[:0], []
-        elif fault == "line":
-            f = []
+        faults = {
+            "open": lambda: (x, f[draw(st.integers(1, len(f) - 1)) :]), "turned": lambda: (x, [f[0][::-1], *f[1:]]),
+            "twice": lambda: (x, f + f[:1]), "loose": lambda: (np.concatenate([x, [(5.0, 5.0, 5.0)]]), f),
+            "flat": lambda: (x * (1.0, 1.0, 0.0), f), "one": lambda: (np.broadcast_to(x[0], x.shape), f),
+            "nan": lambda: (with_first(x, draw(st.sampled_from([math.nan, math.inf, 3e38]))), f),
+            "empty": lambda: (x[:0], []), "line": lambda: (x, []),
+        }  # fmt: skip
+        fault = draw(st.sampled_from([""] * 5 * len(faults) + list(faults)))
+        x, f = faults[fault]() if fault else (x, f)
         return x.tolist(), f
 
     return mesh()
