@@ -212,12 +212,6 @@ def make_zips(session: nox.Session, *actions: str) -> None:
 
 
 @nox.session(python="3.11")
-def fetch_wheels(session: nox.Session) -> None:
-    """Download the wheels of all platforms."""
-    session.run("python", "tools/build_extension.py", "fetch")
-
-
-@nox.session(python="3.11")
 def build(session: nox.Session) -> None:
     """The zips of all platforms, in build/dist/; that of this platform with compiled kernels."""
     session.install(f"bpy=={DEMO_BLENDER}")
@@ -233,30 +227,54 @@ def demo(session: nox.Session) -> None:
     session.run("python", "sample_blends/demo.py", *session.posargs)
 
 
-@nox.session(python="3.11")
-def papers(session: nox.Session) -> None:
-    """The papers' experiments: docs/papers.md and its figures, written anew."""
-    install_blender(session, DEMO_BLENDER)  # for the pictures of bodies
-    session.install(*group("papers"))
-    warm_up(session)  # so that two processes do not compile the same side by side
-    session.run("python", "experiments/run.py", *session.posargs, env=KERNELS)
+def script(name: str, text: str, dependencies: str, *commands: str, blender: str = "", **env: str) -> None:
+    """A session that runs commands with what they need installed; with `env`, after compiling what is in no file."""
+
+    def run(session: nox.Session) -> None:
+        if blender:
+            install_blender(session, blender)
+        session.install(*group(dependencies))
+        if env:
+            warm_up(session)  # so that processes which are timed, killed or side by side do not compile
+        for command in commands:
+            session.run("python", *command.split(), *session.posargs, env=env)
+
+    run.__doc__ = text
+    nox.session(python="3.11", name=name)(run)
 
 
-@nox.session(python="3.11")
-def validation(session: nox.Session) -> None:
-    """What the tests compare with closed forms and references: docs/validation.md, written anew."""
-    session.install(*group("core"))
-    warm_up(session)
-    session.run("python", "tools/validation_page.py", *session.posargs, env=KERNELS)
-
-
-@nox.session(python="3.11")
-def ledger(session: nox.Session) -> None:
-    """What tries to break the extension: docs/reliability.md, written anew (`-- --quick`: a short form)."""
-    install_blender(session, DEMO_BLENDER)
-    session.install(*group("core"))
-    warm_up(session)  # so that processes which are killed or watched do not compile
-    session.run("python", "reliability/run.py", *session.posargs, env=KERNELS)
+script(
+    "papers", "The papers' experiments: docs/papers.md and its figures, written anew.", "papers", "experiments/run.py",
+    blender=DEMO_BLENDER, **KERNELS,
+)  # fmt: skip
+script(
+    "validation", "What the tests compare with closed forms and references: docs/validation.md, written anew.", "core",
+    "tools/validation_page.py", **KERNELS,
+)  # fmt: skip
+script(
+    "ledger", "What tries to break the extension: docs/reliability.md, written anew (`-- --quick`: a short form).",
+    "core", "reliability/run.py", blender=DEMO_BLENDER, **KERNELS,
+)  # fmt: skip
+script(
+    "bench", "Every engine on the same scenes: docs/benchmarks.md, its figures and JSON, written anew.",
+    "bench", "benchmarks/run.py", blender=DEMO_BLENDER, **KERNELS,
+)  # fmt: skip
+script(
+    "compile", "What compiling costs, kernel by kernel, and what the first start takes: on the page of the benchmarks.",
+    "bench", "benchmarks/run.py --only=compile",
+)  # fmt: skip
+script(
+    "samples", "The sample files and the manual, written anew in the oldest Blender.", "solver",
+    "sample_blends/build.py", "tools/manual.py", blender=SAMPLE_BLENDER,
+)  # fmt: skip
+script(
+    "presets", "The picture of what the presets look like, docs/presets.png, drawn anew.", "solver",
+    "sample_blends/preset_sheet.py", blender=DEMO_BLENDER, **KERNELS,
+)  # fmt: skip
+script(
+    "guide", "The pictures of the guide, docs/guide/, made anew by the steps of its pages.", "guide", "tools/guide.py",
+    blender=DEMO_BLENDER, **KERNELS,
+)  # fmt: skip
 
 
 @nox.session(python="3.11")
@@ -265,24 +283,6 @@ def farm(session: nox.Session) -> None:
     install_blender(session, DEMO_BLENDER)
     session.install(*group("farm"), *group("solver"))
     run_pytest(session, session.name, "tests/project/test_sweep_farm.py")
-
-
-@nox.session(python="3.11")
-def bench(session: nox.Session) -> None:
-    """Every engine on the same scenes, and our own time: docs/benchmarks.md, its figures and JSON, written anew."""
-    install_blender(session, DEMO_BLENDER)
-    session.install(*group("bench"))
-    warm_up(session)  # so that the compiler does not count among the memory of a scene
-    session.run("python", "benchmarks/run.py", *session.posargs, env=KERNELS)
-
-
-@nox.session(python="3.11")
-def compile(session: nox.Session) -> None:
-    """What compiling costs, kernel by kernel, and what the first start takes: on the page of the benchmarks."""
-    session.install(*group("bench"))
-    output = "docs/benchmarks/compile.json"
-    session.run("python", "benchmarks/compile.py", f"--output={output}", *session.posargs)
-    session.run("python", "benchmarks/run.py", "--from-json=docs/benchmarks/results.json")
 
 
 @nox.session(python="3.11")
@@ -301,32 +301,6 @@ def read_counts(report: Path) -> dict[str, int]:
     skipped = int(suite.attrib["skipped"])
     passed = int(suite.attrib["tests"]) - failed - skipped
     return {"passed": passed, "failed": failed, "skipped": skipped, "seconds": round(float(suite.attrib["time"]))}
-
-
-@nox.session(python="3.11")
-def samples(session: nox.Session) -> None:
-    """The sample files and the manual, written anew in the oldest Blender."""
-    install_blender(session, SAMPLE_BLENDER)
-    session.install(*group("solver"))
-    session.run("python", "sample_blends/build.py")
-    session.run("python", "tools/manual.py")
-
-
-@nox.session(python="3.11")
-def presets(session: nox.Session) -> None:
-    """The picture of what the presets look like, docs/presets.png, drawn anew."""
-    install_blender(session, DEMO_BLENDER)
-    session.install(*group("solver"))
-    session.run("python", "sample_blends/preset_sheet.py", *session.posargs, env=KERNELS)
-
-
-@nox.session(python="3.11")
-def guide(session: nox.Session) -> None:
-    """The pictures of the guide, docs/guide/, made anew by the steps of its pages."""
-    install_blender(session, DEMO_BLENDER)
-    session.install(*group("guide"))
-    warm_up(session)
-    session.run("python", "tools/guide.py", *session.posargs, env=KERNELS)
 
 
 @nox.session(python=False)

@@ -1,22 +1,18 @@
-"""Cost of compiling the solver: seconds and memory per kernel, largest first, into an empty folder.
+"""Cost of compiling the solver: seconds and memory per kernel, largest first, into an empty folder."""
 
-python benchmarks/compile.py [--solver EXPLICIT] [--parts SKIN SELF_CONTACT] [--rows 25]
-"""
-
-import argparse
-import json
-import resource
 import sys
 import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent))
-
-import measure  # loads the extension, too
 from numba.core import event
-from softpressure_ext.core import kernel_store, prepare
+
+from ..tools import child
+from ..tools.pages import machine, number, table
+
+#: The method and its parts that are compiled, and how many kernels are told of.
+SOLVER, PARTS, ROWS = "EXPLICIT", ("SKIN", "SELF_CONTACT"), 25
 
 
 class Costs(event.Listener):
@@ -27,11 +23,11 @@ class Costs(event.Listener):
         self._running = []
 
     def on_start(self, found):
-        self._running.append([time.process_time(), resident(), 0.0, 0.0])
+        self._running.append([time.process_time(), child.memory(), 0.0, 0.0])
 
     def on_end(self, found):
         began, held, inner_seconds, inner_memory = self._running.pop()
-        seconds, memory = time.process_time() - began, resident() - held
+        seconds, memory = time.process_time() - began, child.memory() - held
         if self._running:
             self._running[-1][2] += seconds
             self._running[-1][3] += memory
@@ -43,49 +39,31 @@ class Costs(event.Listener):
         row[2] += 1
 
 
-def resident():
-    """Memory of this process [MB]; where the system does not tell, the most it ever had."""
-    pages = Path("/proc/self/statm")
-    if pages.exists():
-        return int(pages.read_text().split()[1]) * resource.getpagesize() / 1e6
-    return most_memory()
+def run(_python, _before):
+    """What each part and kernel takes."""
+    from ..core import kernel_store, prepare
 
-
-def most_memory():
-    """The most memory this process ever had [MB]."""
-    unit = 1e6 if sys.platform == "darwin" else 1e3
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--solver", default="EXPLICIT")
-    parser.add_argument("--parts", nargs="+", choices=list(prepare.PARTS), default=["SKIN", "SELF_CONTACT"])
-    parser.add_argument("--rows", type=int, default=25)
-    parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
-    costs = Costs()
+    about, costs, parts = machine(), Costs(), []
     event.register("numba:compile", costs)
-    parts = []
     with tempfile.TemporaryDirectory() as folder:
         kernel_store.use_folder(Path(folder))
-        for job in prepare.jobs_for(options.parts, options.solver):
+        for job in prepare.jobs_for(PARTS, SOLVER):
             began, before = time.process_time(), prepare.compile_count()
             prepare.compile_jobs([job], lambda _: None)
             seconds, count = time.process_time() - began, prepare.compile_count() - before
-            parts.append({"part": job.part, "seconds": seconds, "kernels": count, "memory": most_memory()})
-            print(f"{job.part}: {seconds:.1f} s of processor time, {count} kernels, {most_memory():.0f} MB so far")
+            parts.append({"part": job.part, "seconds": seconds, "kernels": count, "memory": child.most_memory()})
+            print(parts[-1], file=sys.stderr, flush=True)
         size = sum(path.stat().st_size for path in Path(folder).rglob("*.kernel")) / 1e6
-    print(f"files: {size:.1f} MB")
-    print("\n| kernel | seconds | MB | signatures |\n|---|---|---|---|")
-    rows = sorted(costs.rows.items(), key=lambda item: -item[1][0])[: options.rows]
-    for name, (seconds, memory, count) in rows:
-        print(f"| `{name}` | {seconds:.2f} | {memory:.0f} | {count} |")
-    if options.output:
-        machine = measure.machine()
-        found = {"solver": options.solver, "parts": parts, "size": size, "kernels": rows, "machine": machine}
-        options.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    kernels = sorted(costs.rows.items(), key=lambda item: -item[1][0])[:ROWS]
+    return {"parts": parts, "size": size, "kernels": kernels, "machine": about}
 
 
-if __name__ == "__main__":
-    main()
+def values(data):
+    """What stands in the text."""
+    parts = [[row["part"], number(row["seconds"]), row["kernels"], f"{row['memory']:.0f}"] for row in data["parts"]]
+    kernels = [[f"`{name}`", number(row[0], 2), f"{row[1]:.0f}", row[2]] for name, row in data["kernels"]]
+    return {
+        "python": data["machine"]["python"], "load": data["machine"]["load_at_start"], "size": f"{data['size']:.1f}",
+        "parts": table(["part", "processor [s]", "kernels", "memory so far [MB]"], parts),
+        "kernels": table(["kernel", "processor [s]", "memory [MB]", "signatures"], kernels),
+    }  # fmt: skip

@@ -1,13 +1,10 @@
 """From the zip to the first simulated frame, in real Blender: seconds and memory.
 
-    python benchmarks/first_start.py ZIP [--python PYTHON ...] [--label TEXT] [--output FILE.json]
-
-Each PYTHON (default: this one) has a `bpy` and no numba. Three processes each, with empty user folders at first: the
-zip is installed, a sphere becomes a soft body above a plane, and the timeline goes to the second frame; the same in a
-later session; the same without the kernels of the zip, so that they are compiled. Rows are added to those in the file.
+Three processes with empty user folders at first: the built zip is installed, a sphere becomes a soft body above a
+plane, and the timeline goes to the second frame; the same in a later session; the same without the kernels of the zip,
+so that they are compiled. Rows of other Blenders are kept.
 """
 
-import argparse
 import json
 import os
 import shutil
@@ -16,6 +13,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from ..tools import build_extension
+from ..tools.pages import number, table
+
+STEPS = {
+    "install": "installed, first frame",
+    "later": "a later session",
+    "compile": "zip without kernels: compiled on the machine",
+}
 #: Run in Blender: `install`, `later` or `compile`, then the zip.
 CASE = """
 import resource, sys, time
@@ -58,7 +63,7 @@ os._exit(0)
 """
 
 
-def run(python, step, package, resources):
+def process(python, step, package, resources):
     """One process: its row."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA_", "PYTHON"))}
     environment["BLENDER_USER_RESOURCES"] = str(resources)
@@ -71,38 +76,35 @@ def run(python, step, package, resources):
     return json.loads(rows[0])
 
 
-def measure(python, package, label):
-    """All steps of one Blender."""
-    rows = []
+def run(python, before):
+    """All steps in the Blender of a Python, which has `bpy` and no numba, and the rows of other Blenders."""
+    package, rows = build_extension.zip_path(build_extension.current_platform()), []
     with tempfile.TemporaryDirectory() as folder:
         resources = Path(folder) / "resources"
-        for step in ("install", "later", "compile"):
-            compiled = resources / "extensions" / "user_default" / "softpressure" / "core" / "compiled"
+        compiled = resources / "extensions" / "user_default" / "softpressure" / "core" / "compiled"
+        for step in STEPS:
             if step == "compile":
                 if not compiled.is_dir():
                     break  # compiled at the first step already
                 shutil.rmtree(compiled)
-            rows.append({**run(python, step, package, resources), "label": label, "load": os.getloadavg()[0]})
-            print(json.dumps(rows[-1]), flush=True)
-    return rows
+            rows.append({**process(python, step, package, resources), "label": "now", "load": os.getloadavg()[0]})
+            print(rows[-1], file=sys.stderr, flush=True)
+    measured = {(row["label"], row["blender"]) for row in rows}
+    kept = [row for row in (before or {"rows": []})["rows"] if (row["label"], row["blender"]) not in measured]
+    return {"rows": kept + rows}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("zip", type=Path)
-    parser.add_argument("--python", action="append")
-    parser.add_argument("--label", default="now")
-    parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
-    rows = []
-    for python in options.python or [sys.executable]:
-        rows += measure(python, options.zip.resolve(), options.label)
-    if options.output:
-        before = json.loads(options.output.read_text(encoding="utf-8")) if options.output.exists() else []
-        measured = {(row["label"], row["blender"]) for row in rows}
-        kept = [row for row in before if (row["label"], row["blender"]) not in measured]
-        options.output.write_text(json.dumps(kept + rows, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+def values(data):
+    """What stands in the text."""
+    head = ["version", "Blender", "", "enabled [s]", "first frame [s]", "processor, Blender + compiling [s]"]
+    head += ["memory, Blender + compiling [MB]", "a frame after that [ms]", "load"]
+    rows = [
+        [
+            row["label"], row["blender"], STEPS[row["step"]], number(row["enabled"], 2), number(row["first_frame"], 3),
+            f"{number(row['processor'], 2)} + {number(row['child_processor'], 2)}",
+            f"{row['memory']:.0f} + {row['child_memory'] if row['step'] == 'compile' else 0:.0f}",
+            number(1e3 * row["frame"], 2), number(row["load"], 2),
+        ]
+        for row in data["rows"]
+    ]  # fmt: skip
+    return {"table": table(head, rows)}

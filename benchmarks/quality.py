@@ -7,6 +7,9 @@ from numba import njit
 
 from .scenes import GRAVITY
 
+#: Frames between two looks at penetration.
+EVERY = 3
+
 
 @njit(cache=True)
 def _inside(point, x, triangles):
@@ -25,30 +28,14 @@ def _inside(point, x, triangles):
 
 @njit(cache=True)
 def _square_distance(point, a, b, c):
-    """Squared distance of a point from a triangle (Ericson 2005, 5.1.5)."""
-    ab, ac, ap = b - a, c - a, point - a
-    d1, d2 = (ab * ap).sum(), (ac * ap).sum()
-    if d1 <= 0.0 and d2 <= 0.0:
-        return (ap * ap).sum()
-    bp = point - b
-    d3, d4 = (ab * bp).sum(), (ac * bp).sum()
-    if d3 >= 0.0 and d4 <= d3:
-        return (bp * bp).sum()
-    cp = point - c
-    d5, d6 = (ab * cp).sum(), (ac * cp).sum()
-    if d6 >= 0.0 and d5 <= d6:
-        return (cp * cp).sum()
-    vc, vb, va = d1 * d4 - d3 * d2, d5 * d2 - d1 * d6, d3 * d6 - d5 * d4
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        away = ap - d1 / (d1 - d3) * ab
-    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        away = ap - d2 / (d2 - d6) * ac
-    elif va <= 0.0 and d4 >= d3 and d5 >= d6:
-        w = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        away = bp - w * (c - b)
-    else:
-        away = ap - (vb * ab + vc * ac) / (va + vb + vc)
-    return (away * away).sum()
+    """Squared distance of a point from a triangle: from its plane over it, else from its nearest side."""
+    normal, least, is_over = np.cross(b - a, c - a), np.inf, True
+    for start, end in ((a, b), (b, c), (c, a)):
+        side, away = end - start, point - start
+        is_over = is_over and (np.cross(normal, side) * away).sum() > 0.0
+        away = away - min(max((side * away).sum() / (side * side).sum(), 0.0), 1.0) * side
+        least = min(least, (away * away).sum())
+    return ((point - a) * normal).sum() ** 2 / (normal * normal).sum() if is_over else least
 
 
 @njit(cache=True)
@@ -114,8 +101,8 @@ def volumes_of(bodies, scene):
 class Watch:
     """Follows a run frame by frame; `report` sums it up."""
 
-    def __init__(self, scene, engine, every):
-        self._scene, self._every = scene, every
+    def __init__(self, scene, engine):
+        self._scene = scene
         self._halves = np.array([np.array(box.size) / 2 for box in scene.rigid]).reshape(-1, 3)
         self._bodies, self._poses = engine.soft(), engine.rigid() if scene.rigid else None
         self._rest = volumes_of(self._bodies, scene)
@@ -138,7 +125,7 @@ class Watch:
             self._ratios.append(volumes_of(self._bodies, self._scene) / self._rest)
         if self._frames == self._scene.free_frames:
             self._fell = self._start - self._height()
-        if self._frames % self._every == 0 or self._frames == self._scene.frames:
+        if self._frames % EVERY == 0 or self._frames == self._scene.frames:
             self._deepest = max(self._deepest, self._depth())
         moved = [now - then for now, then in zip(self._bodies, before, strict=True)]
         if self._poses is not None:
@@ -148,7 +135,7 @@ class Watch:
         return True
 
     def report(self):
-        """Error of free fall; worst volume at the end, its error and range over all frames; deepest penetration [m];
+        """Error of free fall; worst volume at the end and its error; deepest penetration [m];
         RMS speed in the last frame [m/s]; where the watched body ends [m]. `None` for what was not reached.
         """
         scene = self._scene
@@ -158,7 +145,6 @@ class Watch:
             "free_fall_error": None if self._fell is None else self._fell / (0.5 * GRAVITY * time**2) - 1.0,
             "volume_ratio_end": None,
             "volume_error": None,
-            "volume_range": None,
             "deepest": self._deepest if self.finite else None,
             "rest_speed": self._speed if self.finite and self._frames >= scene.frames else None,
             "height_end": self._height() if self.finite else None,
@@ -168,7 +154,6 @@ class Watch:
             wanted = 1.0 if scene.volume_ratio is None else scene.volume_ratio
             worst = float(last[np.argmax(np.abs(last - wanted))])
             result["volume_ratio_end"] = worst
-            result["volume_range"] = [float(np.min(self._ratios)), float(np.max(self._ratios))]
             if scene.volume_ratio is not None:
                 result["volume_error"] = worst / scene.volume_ratio - 1.0
         return result

@@ -18,6 +18,8 @@ SOFT_FRAME = math.sqrt(0.001)
 RIGID_FRAME = 1.0 / 30.0
 BODY_MASS, SPRING, PRESSURE, RADIUS = 10.0, 1e4, 1000.0, 0.5
 FRICTION = 0.5
+#: Where Blender writes meshes for all engines.
+MESHES = Path(__file__).resolve().parent.parent / "build" / "bench" / "meshes"
 #: Vertices of an icosphere -> its subdivisions.
 SUBDIVISIONS = {10 * 4**n + 2: n for n in range(1, 8)}
 
@@ -103,9 +105,9 @@ def torus(size, frames=60):
     return Scene("torus", size, frames, 9, 0, [(upright, triangles)], colliders=[FLOOR, *slabs], friction=0.0)
 
 
-def suzanne(size, frames=60, folder=None):
+def suzanne(size, frames=60):
     """Blender's monkey, closed, 1 m wide, falls 0.5 m on a floor. Her mesh is written by `meshes.py`."""
-    with np.load(Path(folder) / f"suzanne_{size}.npz") as found:
+    with np.load(MESHES / f"suzanne_{size}.npz") as found:
         positions, triangles = found["positions"], found["triangles"]
     positions = positions + [0.0, 0.0, 0.5 - positions[:, 2].min()]
     return Scene("suzanne", size, frames, 9, 0, [(positions, triangles)])
@@ -132,9 +134,6 @@ def crate(size, frames=60):
 SCENES = {"drop": drop, "pair": pair, "box8": box8, "torus": torus, "suzanne": suzanne, "stack": stack, "crate": crate}
 
 
-def make(name, size, frames=None, folder=None):
-    """The scene of this name and size; `frames` in place of its own; `folder` holds the written meshes."""
-    options = {} if frames is None else {"frames": frames}
-    if name == "suzanne":
-        options["folder"] = folder
-    return SCENES[name](size, **options)
+def make(name, size, frames=None):
+    """The scene of this name and size; `frames` in place of its own."""
+    return SCENES[name](size) if frames is None else SCENES[name](size, frames)

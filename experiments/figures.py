@@ -1,4 +1,4 @@
-"""The one writer of figures: curves by matplotlib, bodies by Blender's Workbench renderer. And numbers and tables.
+"""The one writer of figures: curves by matplotlib, bodies by Blender's Workbench renderer.
 
 Curves need matplotlib, pictures of bodies `bpy`; without it they are left out.
 """
@@ -12,10 +12,12 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
+from ..tools.pages import number as number  # the sections take all they write with from here
+from ..tools.pages import table as table
+
 #: Sizes of curves [inch] and dots per inch; width of a picture and its largest height [pixels].
 WIDTH, HEIGHT, DOTS = 7.2, 4.4, 110
 PICTURE_WIDTH, PICTURE_HEIGHT = 960, 640
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 COLOURS = plt.rcParams["axes.prop_cycle"].by_key()["color"]
 #: Colours of bodies, of what they touch, and behind them.
 BLUE, ORANGE, GREEN, VIOLET, GREY = (
@@ -24,8 +26,6 @@ BLUE, ORANGE, GREEN, VIOLET, GREY = (
 BACKGROUND, INK = (0.93, 0.94, 0.96), (0.1, 0.1, 0.12)
 #: Space around what is seen.
 MARGIN = 1.06
-#: Distance of a label from the end of its line, and of two labels from each other as a share of their height.
-LABEL_GAP, LABEL_PITCH = 5.0, 1.15
 #: The solvers of the page: their names in the core, and there.
 NAMES = {
     "EXPLICIT_EULER": "Euler", "HEUN": "Heun", "RK4_MARTIN": "Martin's RK4", "RK4": "RK4", "IMPLICIT_KANG": "Kang",
@@ -145,7 +145,8 @@ class Picture:
 
     def render(self, path):
         """Write a PNG of all that was added."""
-        from softpressure_ext.sample_blends.render import set_up
+        from softpressure_ext.sample_blends.demo import set_look
+        from softpressure_ext.softpressure.batch import pictures
 
         scene, camera = self._scene, self._camera
         scene.camera, data = camera, camera.data
@@ -153,74 +154,25 @@ class Picture:
         size, middle = np.ptp(seen, axis=0), 0.5 * (seen.min(axis=0) + seen.max(axis=0))
         data.ortho_scale = MARGIN * max(size[0], size[1] * PICTURE_WIDTH / PICTURE_HEIGHT)
         height = min(PICTURE_HEIGHT, round(PICTURE_WIDTH * (size[1] / data.ortho_scale + MARGIN - 1.0)))
-        render = scene.render
-        set_up(scene)
-        render.resolution_x, render.resolution_y, render.resolution_percentage = PICTURE_WIDTH, height, 100
         far = size[2] + data.ortho_scale
         camera.location = self.axes @ (middle + (0.0, 0.0, far))
         data.clip_end = 3.0 * far
+        set_look(scene)
         shading = scene.display.shading
         scene.display.render_aa, shading.studio_light, shading.show_shadows = "16", "Default", False
         scene.world.color = BACKGROUND
-        render.dither_intensity = 0.0  # files would be three times as large
-        image = render.image_settings
-        image.file_format, image.color_mode, image.compression = "PNG", "RGB", 100
-        render.filepath = str(path)
-        self._bpy.ops.render.render(write_still=True)
+        pictures.render(scene, scene.frame_current, path, (PICTURE_WIDTH, height))
 
 
 def label_lines(*panels):
-    """Write each line's label beside its right end, in its colour; labels that would overlap are moved apart."""
-    for axes in panels:
-        lines = [line for line in axes.get_lines() if not line.get_label().startswith("_") and len(line.get_xdata())]
-        axes.figure.draw_without_rendering()
-        ends = []
-        for line in lines:
-            x, y = (np.ma.filled(np.ma.asarray(data, float), np.nan) for data in line.get_data())
-            low, high = sorted(axes.get_ylim())
-            seen = np.flatnonzero(np.isfinite(x) & np.isfinite(y) & (y >= low) & (y <= high))
-            if len(seen):
-                ends.append((line, x[seen[-1]], y[seen[-1]]))
-        ends.sort(key=lambda end: axes.transData.transform(end[1:])[1])
-        pitch, scale = LABEL_PITCH * plt.rcParams["legend.fontsize"], 72.0 / axes.figure.dpi
-        heights = [axes.transData.transform(end[1:])[1] * scale for end in ends]
-        for (line, x, y), height, place in zip(ends, heights, spread(heights, pitch), strict=True):
-            axes.annotate(
-                line.get_label(), (x, y), (LABEL_GAP, place - height), textcoords="offset points", va="center",
-                color=line.get_color(), fontsize=plt.rcParams["legend.fontsize"], annotation_clip=False,
-            )  # fmt: skip
-
-
-def spread(heights, pitch):
-    """Heights in rising order, moved as little as groups of them must be so that all are `pitch` apart."""
-    groups = []  # [sum of heights, count]
-    for height in heights:
-        groups.append([height, 1])
-        while len(groups) > 1:
-            (low, below), (high, above) = groups[-2:]
-            if high / above - low / below >= pitch * 0.5 * (below + above):
-                break
-            groups[-2:] = [[low + high, below + above]]
-    return [total / count + pitch * (k - 0.5 * (count - 1)) for total, count in groups for k in range(count)]
+    """Name the lines beside the panels, at the last of those that show the same ones."""
+    named = [axes.get_legend_handles_labels()[1] for axes in panels]
+    for axes, labels, after in zip(panels, named, [*named[1:], None], strict=True):
+        if labels != after:
+            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
 
 def plain_ticks(axis, places):
     """Ticks of a logarithmic axis at some places, as plain numbers."""
     axis.set_ticks(places, [f"{place:g}" for place in places])
     axis.set_ticks([], minor=True)
-
-
-def number(value, digits=3):
-    """A number with so many significant digits, powers of ten only where they help; a dash for none."""
-    if value is None:
-        return "–"
-    if value != 0 and not 1e-4 <= abs(value) < 1e5:
-        mantissa, power = f"{value:.{digits - 1}e}".split("e")
-        return f"{mantissa}·10{str(int(power)).translate(RAISED)}"
-    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
-
-
-def table(head, rows):
-    """A table in Markdown."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])

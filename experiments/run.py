@@ -2,123 +2,48 @@
 
     python experiments/run.py [--only matyka mesit ...] [--assemble]
 
-`nox -s papers` runs it with what it needs installed. The page is a text, `experiments/page.md`; `{{mesit.gas}}`
-stands for a number, a list or a table of a section, `{{mesit.SPRINGS}}` for a constant. A section is a module:
-`DEPENDS`, patterns of the files that its numbers depend on; `run(quick)` and `clock(quick)`, what it measures and what
-it times; `values(data)`, what stands in the text; `draw(figures, data)`. docs/papers/sections/NAME.json keeps the
-values, with a digest of each file, so one section can be renewed alone, and `changed_files` tells which ones have to
-be. `--assemble` runs nothing. Needs numpy, numba and matplotlib; with `bpy`, bodies are rendered. Tests run all with
-`quick`, in a small form.
+`nox -s papers` runs it with what it needs installed. The page is a text, `experiments/page.md` (`tools/pages.py`). A
+section is a module: `DEPENDS`, patterns of the files that its numbers depend on; `run(quick)` and `clock(quick)`, what
+it measures and what it times; `values(data)`, what stands in the text; `draw(figures, data)`. docs/papers/sections/
+keeps the values, with a digest of each file, so one section can be renewed alone, and `changed_files` tells which ones
+have to be. `--assemble` runs nothing. Needs numpy, numba and matplotlib; with `bpy`, bodies are rendered. Tests run all
+with `quick`, in a small form.
 """
 
 import argparse
 import ast
 import hashlib
 import importlib
-import json
-import re
 import sys
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "benchmarks")]
+sys.path.append(str(ROOT / "tests" / "support"))
 
-from measure import machine, version  # noqa: E402  (loads the extension, too)
+import extension  # noqa: E402
 
-TEXT, PAGE = ROOT / "experiments" / "page.md", ROOT / "docs" / "papers.md"
+extension.load()
 #: In the order of the page.
 SECTIONS = ("matyka", "mesit", "martin", "kurmaly", "flattened", "future", "convergence")
-
-
-def module(name):
-    """A section."""
-    return importlib.import_module(f"softpressure_ext.experiments.{name}")
+PAGE = importlib.import_module("softpressure_ext.tools.pages").Page(
+    ROOT / "docs" / "papers.md", "experiments", SECTIONS, "sections"
+)
 
 
 def measured(name, quick=False):
     """What a section measures."""
-    parts = [getattr(module(name), part, None) for part in ("run", "clock")]
+    parts = [getattr(PAGE.module(name), part, None) for part in ("run", "clock")]
     return {key: value for part in parts if part is not None for key, value in part(quick).items()}
 
 
-def renew(page, name, data, seconds):
-    """Write the figures of a section and keep its values."""
-    figures = importlib.import_module("softpressure_ext.experiments.figures")
-    module(name).draw(figures.Figures(page.with_suffix("")), data)
-    section = {
-        "version": version(), "machine": machine(), "seconds": round(seconds), "files": depends(name),
-        "values": module(name).values(data),
-    }  # fmt: skip
-    path = page.with_suffix("") / "sections" / f"{name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(section, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-def kept(page):
-    """All sections that a page has, by name, in its order."""
-    paths = {name: page.with_suffix("") / "sections" / f"{name}.json" for name in SECTIONS}
-    return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in paths.items() if path.exists()}
-
-
-def filled(page):
-    """The text with the values of the sections that a page has; figures get their captions.
-
-    Raises `KeyError` for a value that no section has.
-    """
-    sections = kept(page)
-
-    def value(slot):
-        name, _, key = slot[1].partition(".")
-        if name == "made":
-            return made(sections)
-        return constant(name, key) if key[0].isupper() else sections[name]["values"][key]
-
-    text = re.sub(r"\{\{([\w.]+)\}\}", value, TEXT.read_text(encoding="utf-8"))
-    return re.sub(r"^(!\[(.+)\]\(papers/\w+\.png\))$", r"\1\n\n*\2*", text, flags=re.MULTILINE)
-
-
-def constant(name, key):
-    """A constant of a section as text: a number or several of them, or one of a scene, as in BALL.radius."""
-    value = module(name)
-    for part in key.split("."):
-        value = getattr(value, part)
-    return ", ".join(f"{each:g}" for each in (value if isinstance(value, tuple) else (value,)))
-
-
-def made(sections):
-    """The table of how each section was made."""
-    from .figures import table
-
-    rows = []
-    for name, section in sections.items():
-        own = section["machine"]
-        told = (
-            f"{own['processor']}, {own['cores']} cores, {own['system']}; Python {own['python']}, numba {own['numba']}"
-        )
-        taken = f"{section['seconds']} s"
-        rows.append([f"`{name}`", section["version"], taken, told, own.get("load_at_start", "unknown")])
-    return table(["section", "version", "run time", "machine", "load at its end"], rows)
-
-
-def assemble(page):
-    """Write the page, and delete the pictures that it does not show."""
-    text = filled(page)
-    page.write_text(text, encoding="utf-8")
-    for picture in page.with_suffix("").glob("*.png"):
-        if f"(papers/{picture.name})" not in text:
-            picture.unlink()
-
-
 def depends(name):
-    """Digest of each file that a section depends on, by its path from the root; its own and `parts` among them."""
-    return digests((f"experiments/{name}.py", "experiments/parts.py", *module(name).DEPENDS))
+    """Digest of each file that a section depends on, by its path from the root; its own and `parts` among them.
 
-
-def digests(patterns):
-    """Digest of each file that matches a pattern; a pattern without a file is an error."""
+    A pattern without a file is an error.
+    """
     found = {}
-    for pattern in patterns:
+    for pattern in (f"experiments/{name}.py", "experiments/parts.py", *PAGE.module(name).DEPENDS):
         files = sorted(ROOT.glob(pattern))
         if not files:
             raise FileNotFoundError(f"no file matches {pattern}: mend DEPENDS of the section.")
@@ -148,10 +73,11 @@ def main():
     parser.add_argument("--assemble", action="store_true", help="run nothing")
     options = parser.parse_args()
     for name in () if options.assemble else options.only:
-        began = time.perf_counter()
-        renew(PAGE, name, measured(name), time.perf_counter() - began)
+        began, data = time.perf_counter(), measured(name)
+        PAGE.module(name).draw(PAGE.figures(), data)
+        PAGE.keep(name, time.perf_counter() - began, files=depends(name), values=PAGE.module(name).values(data))
         print(name, file=sys.stderr, flush=True)
-    importlib.import_module("softpressure_ext.experiments.run").assemble(PAGE)
+    PAGE.write()
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
             raise ValueError(f"{self.settings!r}: {error}. Close each quotation mark, or leave them out.") from error
         if not words:
             raise ValueError("No settings are given. Write some, such as Ball.gauge_pressure=500,2000.")
-        self._folder = sweep.write_plan(Path(bpy.data.filepath), scenes, words, self.pairwise)
+        self._folder = sweep.prepare(Path(bpy.data.filepath), words, self.pairwise, scenes=scenes)
         return sweep.run(self._folder, self.workers)
 
     def done_text(self, _context: Context) -> str:

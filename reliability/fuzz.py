@@ -6,10 +6,9 @@ import math
 import signal
 import time
 
-from . import child
+from ..tools import child
+from ..tools.pages import items
 
-HEADING = "Fuzzed meshes and settings"
-ASKED = "10 000 fuzzed meshes and settings without crash, NaN or changed user data"
 FULL, QUICK = 10_000, 100
 #: Cases of a process; and the processor time that one may take [s], kernels that are not compiled yet included: among
 #: others, and alone.
@@ -29,6 +28,9 @@ def _meshes(st, np, shapes):
                         np.array([(0, 1, 2), (0, 3, 1), (0, 2, 3), (1, 3, 2)])),
     }  # fmt: skip
 
+    def with_first(x, value):
+        return np.concatenate([[value], x.ravel()[1:]]).reshape(x.shape)
+
     @st.composite
     def mesh(draw):
         name = draw(st.sampled_from(sorted(closed)))
@@ -37,27 +39,16 @@ def _meshes(st, np, shapes):
         chance = np.random.default_rng(seed)
         x += draw(st.sampled_from([0.0, 0.0, 0.01, 0.2, 1.0])) * chance.normal(size=x.shape)
         x *= draw(st.sampled_from([1.0] * 12 + [1e-3, 1e3, 1e-12, 1e9]))
-        faults = ["open", "turned", "twice", "loose", "flat", "one", "nan", "empty", "line"]
-        fault = draw(st.sampled_from([""] * 5 * len(faults) + faults))
         f = [tuple(int(v) for v in face) for face in f]
-        if fault == "open":
-            f = f[draw(st.integers(1, len(f) - 1)) :]
-        elif fault == "turned":
-            f[0] = f[0][::-1]
-        elif fault == "twice":
-            f += f[:1]
-        elif fault == "loose":
-            x = np.concatenate([x, [(5.0, 5.0, 5.0)]])
-        elif fault == "flat":
-            x[:, 2] = 0.0
-        elif fault == "one":
-            x[:] = x[0]
-        elif fault == "nan":
-            x[0, 0] = draw(st.sampled_from([math.nan, math.inf, 3e38]))
-        elif fault == "empty":
-            x, f = x[:0], []
-        elif fault == "line":
-            f = []
+        faults = {
+            "open": lambda: (x, f[draw(st.integers(1, len(f) - 1)) :]), "turned": lambda: (x, [f[0][::-1], *f[1:]]),
+            "twice": lambda: (x, f + f[:1]), "loose": lambda: (np.concatenate([x, [(5.0, 5.0, 5.0)]]), f),
+            "flat": lambda: (x * (1.0, 1.0, 0.0), f), "one": lambda: (np.broadcast_to(x[0], x.shape), f),
+            "nan": lambda: (with_first(x, draw(st.sampled_from([math.nan, math.inf, 3e38]))), f),
+            "empty": lambda: (x[:0], []), "line": lambda: (x, []),
+        }  # fmt: skip
+        fault = draw(st.sampled_from([""] * 5 * len(faults) + list(faults)))
+        x, f = faults[fault]() if fault else (x, f)
         return x.tolist(), f
 
     return mesh()
@@ -108,8 +99,8 @@ def strategy():
     body = st.fixed_dictionaries(
         {
             "mesh": _meshes(st, np, shapes), "kind": st.sampled_from(["SOFT", "SOFT", "SOFT", "RIGID", "COLLIDER"]),
-            "type": st.sampled_from([""] * 6 + ["TRUSS", "SOLID", "LOOP"]), "location": st.tuples(number, number, number),
-            "rotation": st.tuples(number, number, number), "scale": scale, "settings": settings(*parameters.BODIES),
+            "type": st.sampled_from([""] * 6 + ["TRUSS", "SOLID", "LOOP"]), "location": st.tuples(*[number] * 3),
+            "rotation": st.tuples(*[number] * 3), "scale": scale, "settings": settings(*parameters.BODIES),
         }
     )  # fmt: skip
     methods = st.one_of(st.sampled_from(["EXPLICIT", "EXPLICIT", "XPBD"]), _value(st, parameters.named("solver")))
@@ -237,7 +228,7 @@ def alone(case):
 
 def _watched(count, seed):
     """A batch in a process of its own: what it returned, or how it ended, with the case that it was at."""
-    process = child.start("fuzz", "batch", {"count": count, "seed": seed})
+    process = child.start("reliability.fuzz", "batch", {"count": count, "seed": seed})
     cases, last, end = 0, "", ""
     with process.stdout as output:
         for line in map(str.strip, output):
@@ -248,19 +239,15 @@ def _watched(count, seed):
     if code == -signal.SIGPROF:
         return {"cases": cases} | _patiently(last)
     if code:
-        return {
-            "cases": cases,
-            "simulated": 0,
-            "failed": f"the process ended with code {code}: {end[:300]}",
-            "case": last,
-        }
+        why = f"the process ended with code {code}: {end[:300]}"
+        return {"cases": cases, "simulated": 0, "failed": why, "case": last}
     return json.loads(end)
 
 
 def _patiently(case):
     """A case that took long, as JSON, in a process of its own: whether it ends."""
     try:
-        got = child.call("fuzz", "alone", case=json.loads(case))
+        got = child.call("reliability.fuzz", "alone", case=json.loads(case))
         return {"simulated": int(got["simulated"]), "slow": got["seconds"]}
     except RuntimeError as error:
         return {"simulated": 0, "failed": f"more than {PATIENCE:g} s of processor time, then {error}", "case": case}
@@ -282,28 +269,10 @@ def run(count, seed=1):
     return {"tried": f"{cases} cases", "simulated": simulated, "failures": failures, "slow": slow}
 
 
-def found(data):
-    """In a few words."""
-    return f"{len(data['failures'])} failures"
-
-
-def add(page, data):
-    """The section."""
-    page.text(
-        f"""Hypothesis draws scenes of one to three bodies: balls, tori and tetrahedra of sizes from 1e-12 to 1e9, with noise,
-        one in six open, turned inside out, with doubled faces, loose vertices, flat, of one point, with coordinates that
-        are not finite, without faces or empty; soft bodies of each type, rigid bodies and colliders, moved, turned, mirrored
-        and scaled to nothing; and up to five settings of each and of the scene, from their bounds, their sliders, and their
-        defaults times 0.01 to 100, with each method. Each is checked and simulated for {FRAMES} frames in Blender: it is
-        simulated, or refused with a sentence; positions are finite; and when the bodies are removed, the objects are as they
-        were, bit by bit. {data["tried"]}, of which at least {data["simulated"]} were simulated; the others were refused.
-        A case that takes more than {PATIENCE:g} s of processor time begins again alone, and fails if it then takes
-        {ENDLESS:g} s; {len(data["slow"])} did begin again{_longest(data["slow"])}.""",
-    )
-    if data["failures"]:
-        page.items([f"{each['why']}"[:300] for each in data["failures"]])
-
-
-def _longest(slow):
-    """How long the slowest case took, if there is one."""
-    return f", and took up to {max(slow):.0f} s" if slow else ""
+def values(data):
+    """What stands in the text."""
+    slow = f", and took up to {max(data['slow']):.0f} s" if data["slow"] else ""
+    return data | {
+        "found": f"{len(data['failures'])} failures", "slow": f"{len(data['slow'])} did begin again{slow}",
+        "failures": items(each["why"][:300] for each in data["failures"]),
+    }  # fmt: skip

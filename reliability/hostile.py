@@ -14,14 +14,14 @@ import struct
 import sys
 import tempfile
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
-from . import child
+from ..tools import child
+from ..tools.pages import items
 
-HEADING = "Hostile files"
-ASKED = "hostile .blend, cache and preset files: nothing runs, nothing is read or written outside the cache folder, no pickle"
 FULL, QUICK = 1000, 60
 #: Events of Python's audit hook that change a file or start something.
 CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.chmod", "os.truncate")
@@ -67,10 +67,29 @@ class Watch:
 
 
 def packed(header, **arrays):
-    """A cache file of this header and these arrays."""
+    """A cache file of this header, a dictionary or an array, and these arrays."""
     file = io.BytesIO()
-    np.savez(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
+    if isinstance(header, dict):
+        header = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(file, header=header, **arrays)
     return file.getvalue()
+
+
+def with_member(archive, name, content):
+    """A zip with one more member."""
+    file = io.BytesIO(archive)
+    with zipfile.ZipFile(file, "a") as members:
+        members.writestr(name, content)
+    return file.getvalue()
+
+
+#: Values that parts of a header must not have; `mark` stands for a path.
+WORSE = {
+    "body_names": [["../../../x"], ["mark"], ["Ball", "Ball"], [3], None, "Ball"],
+    "vertex_counts": [[-1], [2**40], ["1"], [0.5], [], None], "first_frame": [-(2**63), 2**70, "1", None, 1e300],
+    "format_version": [0, "1", None, 2], "start_names": [5, [[]], None], "has_state": [False, "no"],
+    "input_fingerprint": [None, {}, 5, "../x"],
+}  # fmt: skip
 
 
 def caches(good, mark, chance):
@@ -78,47 +97,26 @@ def caches(good, mark, chance):
     with np.load(io.BytesIO(good)) as archive:
         arrays = {key: archive[key] for key in archive.files}
     header = json.loads(arrays.pop("header").tobytes())
-    objects = np.array([Touch(mark)], dtype=object)
-    pickled = io.BytesIO()
-    np.savez(
-        pickled, **{"header": np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays, "positions": objects}
-    )
-    yield "objects for positions", pickled.getvalue()
-    pickled = io.BytesIO()
-    np.savez(pickled, header=objects, **arrays)
-    yield "objects for the header", pickled.getvalue()
-    yield "a pickle", pickle.dumps(Touch(mark))
-    pickled = io.BytesIO()
-    np.save(pickled, objects, allow_pickle=True)
-    yield "an array of objects", pickled.getvalue()
+    objects, touch = np.array([Touch(mark)], dtype=object), pickle.dumps(Touch(mark))
+    yield "objects for positions", packed(header, **arrays | {"positions": objects})
+    yield "objects for the header", packed(objects, **arrays)
+    yield "a pickle", touch
+    array = io.BytesIO()
+    np.save(array, objects, allow_pickle=True)
+    yield "an array of objects", array.getvalue()
     for name in ("../../outside.npy", "/outside.npy", "header.npy"):
-        file = io.BytesIO(good)
-        with zipfile.ZipFile(file, "a") as archive:
-            archive.writestr(name, pickle.dumps(Touch(mark)))
-        yield f"a member {name}", file.getvalue()
+        yield f"a member {name}", with_member(good, name, touch)
     huge = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118)
     huge += b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,), }".ljust(117) + b"\n"
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("header.npy", huge)
-    yield "an array of 8 PB", file.getvalue()
-    worse = {
-        "body_names": [["../../../x"], [mark], ["Ball", "Ball"], [3], None, "Ball"],
-        "vertex_counts": [[-1], [2**40], ["1"], [0.5], [], None],
-        "first_frame": [-(2**63), 2**70, "1", None, 1e300],
-        "format_version": [0, "1", None, 2],
-        "start_names": [5, [[]], None],
-        "has_state": [False, "no"],
-        "input_fingerprint": [None, {}, 5, "../x"],
-    }
-    for key, values in worse.items():
+    yield "an array of 8 PB", with_member(b"", "header.npy", huge)
+    for key, values in WORSE.items():
         for value in values:
-            yield f"{key} {value}", packed(header | {key: value}, **arrays)
-    for key in arrays:
-        yield f"no {key}", packed(header, **{name: value for name, value in arrays.items() if name != key})
-        wrong = np.full(arrays[key].shape, np.nan) if arrays[key].dtype.kind == "f" else np.full(arrays[key].shape, -7)
-        yield f"{key} not finite, or negative", packed(header, **(arrays | {key: wrong}))
-        yield f"{key} of another shape", packed(header, **(arrays | {key: arrays[key].ravel()[:-1]}))
+            yield f"{key} {value}", packed(header | {key: [mark] if value == ["mark"] else value}, **arrays)
+    for key, array in arrays.items():
+        yield f"no {key}", packed(header, **{name: each for name, each in arrays.items() if name != key})
+        wrong = np.full(array.shape, np.nan if array.dtype.kind == "f" else -7)
+        yield f"{key} not finite, or negative", packed(header, **arrays | {key: wrong})
+        yield f"{key} of another shape", packed(header, **arrays | {key: array.ravel()[:-1]})
     while True:
         damaged = bytearray(good)
         if chance.random() < 0.3:
@@ -195,26 +193,22 @@ def attack(count, seed, folder):
     store = importlib.import_module("softpressure_ext.core.kernel_store")
     sessions = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     chance, folder = random.Random(seed), Path(folder).resolve()
-    mark, wrong, tried = (
-        str(folder / "mark"),
-        [],
-        {"caches": 0, "journals": 0, "packed caches": 0, "presets": 0, "files": 0},
-    )
-    watch = Watch()
+    mark, wrong, tried, watch = str(folder / "mark"), [], Counter(), Watch()
 
     def judge(what, allowed, reads=()):
-        inside = [str(allowed), str(store.user_folder()), *map(str, reads)]
+        tried[what.partition(",")[0]] += 1
+        inside = tuple(str(place) for place in (allowed, store.user_folder(), *reads))
         for kind, text in watch.events:
-            is_fine = kind == "read" and (
-                text.endswith((".py", ".pyc", ".so", ".kernel")) or text.startswith(("/proc", "/sys"))
-            )
-            if kind == "run" or (
-                not is_fine and not any(str(Path(text).resolve()).startswith(place) for place in inside)
-            ):
+            is_code = text.endswith((".py", ".pyc", ".so", ".kernel")) or text.startswith(("/proc", "/sys"))
+            is_inside = (kind == "read" and is_code) or str(Path(text).resolve()).startswith(inside)
+            if kind == "run" or not is_inside:
                 wrong.append(f"{what}: {kind} {text}")
         if Path(mark).exists():
             wrong.append(f"{what}: ran what was in it")
             Path(mark).unlink()
+        session = sessions.of(bpy.context.scene)
+        if session.refusals.error.startswith("Internal error"):
+            wrong.append(f"{what}: {session.refusals.error}")
 
     base = folder / "base"
     base.mkdir()
@@ -237,7 +231,6 @@ def attack(count, seed, folder):
         bpy.ops.softpressure.simulate()
     for (what, content), _ in zip(caches(good, mark, chance), range(count), strict=False):
         place = chance.choice(("caches", "journals", "packed caches"))
-        tried[place] += 1
         path.write_bytes(blend)
         for old in cache.parent.iterdir():
             old.unlink()
@@ -258,10 +251,7 @@ def attack(count, seed, folder):
                 sessions.is_rendering = True  # frames are looked up and not simulated
                 bpy.context.scene.frame_set(frame)
             sessions.is_rendering = False
-        judge(f"{place[:-1]}, {what}", cache.parent, [path])
-        session = sessions.of(bpy.context.scene)
-        if session.refusals.error.startswith("Internal error"):
-            wrong.append(f"{place[:-1]}, {what}: {session.refusals.error}")
+        judge(f"{place}, {what}", cache.parent, [path])
     presets = folder / "presets" / "softpressure"
     presets.mkdir(parents=True)
     known = bpy.utils.preset_paths
@@ -270,51 +260,33 @@ def attack(count, seed, folder):
     bpy.ops.mesh.primitive_ico_sphere_add()
     bpy.ops.softpressure.add_body(kind="SOFT")
     for line in PRESETS:
-        tried["presets"] += 1
         preset = presets / "hostile.py"
         preset.write_text("import bpy\nsettings = bpy.context.object.softpressure\n" + line.replace("MARK", mark))
         with watch:
             bpy.ops.softpressure.apply_preset(filepath=str(preset))
-        judge(f"preset {line[:40]!r}", presets)
+        judge(f"presets, {line[:40]!r}", presets)
     bpy.utils.preset_paths = known
     for what, file, allowed in blend_files(folder, mark):
-        tried["files"] += 1
         with watch:
             bpy.ops.wm.open_mainfile(filepath=str(file))
             bpy.context.scene.frame_set(2)
             with contextlib.suppress(RuntimeError):  # it may refuse, with a sentence
                 bpy.ops.softpressure.simulate()
             bpy.ops.wm.save_mainfile()
-        judge(f".blend with {what}", allowed, [file, file.parent / "softpressure_ball"])
-        if "Internal error" in sessions.of(bpy.context.scene).refusals.error:
-            wrong.append(f".blend with {what}: {sessions.of(bpy.context.scene).refusals.error}")
+        judge(f"files, {what}", allowed, [file, file.parent / "softpressure_ball"])
     return {"wrong": wrong, "by": tried}
 
 
 def run(count, seed=1):
     """Open `count` hostile caches, and all presets and .blend files."""
     with tempfile.TemporaryDirectory() as folder:
-        data = child.call("hostile", "attack", count=count, seed=seed, folder=folder)
+        data = child.call("reliability.hostile", "attack", count=count, seed=seed, folder=folder)
     return data | {"tried": f"{sum(data['by'].values())} files"}
 
 
-def found(data):
-    """In a few words."""
-    return f"{len(data['wrong'])} failures"
-
-
-def add(page, data):
-    """The section."""
-    kinds = ", ".join(f"{count} {kind}" for kind, count in data["by"].items())
-    page.text(
-        f"""{kinds}. Caches, in their folder, as a journal, and packed into a .blend: pickled objects that make a file,
-        members of a zip with paths outside, arrays of petabytes, headers with wrong values of each kind, arrays that are
-        missing or of wrong shapes, then bytes changed and ends cut off at random. Presets: Python that opens a file in each
-        place where an expression may stand. .blend files: a method that there is not, names and folders that lead
-        out, pickles, scripts and drivers that open a file. Each is opened and played, a preset applied, a .blend simulated
-        and saved, while an audit hook of Python records every file that is opened, changed or removed, every process,
-        connection and unpickled class. Kernels, which the extension compiled itself, are pickled; they are read from their
-        own folder only."""
-    )
-    if data["wrong"]:
-        page.items(data["wrong"][:50])
+def values(data):
+    """What stands in the text."""
+    return {
+        "tried": data["tried"], "found": f"{len(data['wrong'])} failures", "failures": items(data["wrong"][:50]),
+        "kinds": ", ".join(f"{count} {kind}" for kind, count in data["by"].items()),
+    }  # fmt: skip

@@ -1,7 +1,6 @@
 """SIGKILL at random moments of Simulate, Bake and Save."""
 
 import importlib
-import json
 import math
 import queue
 import random
@@ -10,10 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import child
+from ..tools import child
+from ..tools.pages import items
 
-HEADING = "Killed in mid-run"
-ASKED = "kill -9 at 100 random moments of Simulate, Bake and Save: at most the current frame is lost, the .blend intact"
 FULL, QUICK = 100, 6
 ACTIONS = ("simulate", "bake", "save")
 FRAMES = 60
@@ -31,8 +29,7 @@ def make(folder):
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, FRAMES
     bpy.context.preferences.filepaths.save_version = 0
-    outline = [(-2.0, -0.2), (2.0, -0.2), (2.0, 0.0), (-2.0, 0.0)]
-    samples.add_obstacle("Floor", samples.profile_mesh("Floor", outline, 4.0, 1), samples.STONE)
+    samples.add_floor(-2.0, 2.0, 4.0, 0.2)
     samples.add_ball("Ball", samples.TEAL, 0.4, (0.0, 0.0, 0.8), mass=1.0, gauge_pressure=500.0, stretch_modulus=500.0)
     scene["round"] = 0
     for name in ("bare", "simulated"):
@@ -90,7 +87,7 @@ def kill(action, path, delay):
     """Start an action and kill it after a delay [s] from where it begins; the last number it said, and whether it
     was still running.
     """
-    process = child.start("kills", action, {"path": str(path)})
+    process = child.start("reliability.kills", action, {"path": str(path)})
     lines, said, end = child.Lines(process), [], None
     was_running = False
     while True:
@@ -168,7 +165,7 @@ def run(count, seed=1):
     """Kill `count` processes."""
     chance, rounds = random.Random(seed), []
     with tempfile.TemporaryDirectory() as folder:
-        seconds = child.call("kills", "make", folder=folder)
+        seconds = child.call("reliability.kills", "make", folder=folder)
         for number in range(count):
             action = ACTIONS[number % len(ACTIONS)]
             original = Path(folder, "bare" if action == "simulate" else "simulated")
@@ -179,32 +176,15 @@ def run(count, seed=1):
                 {"action": action, "path": str(place / NAME), "original": str(original / NAME), "delay": delay,
                  "told": told, "running": was_running, "reference": str(Path(folder, "simulated", NAME))}
             )  # fmt: skip
-        checked = json.loads(json.dumps(child.call("kills", "check", rounds=rounds)))
+        checked = child.call("reliability.kills", "check", rounds=rounds)
     running = {action: sum(each["running"] for each in rounds if each["action"] == action) for action in ACTIONS}
-    return checked | {"tried": f"{count} kills", "running": running, "count": count, "seconds": round(seconds, 2)}
+    return checked | {"tried": f"{count} kills", "running": running, "seconds": round(seconds, 2)}
 
 
-def found(data):
-    """In a few words."""
-    return (
-        f"{len(data['wrong'])} failures; at most {data['lost']} frame lost, no .blend damaged"
-        if not data["wrong"]
-        else f"{len(data['wrong'])} failures"
-    )
-
-
-def add(page, data):
-    """The section."""
-    running = ", ".join(f"{number} in {action.capitalize()}" for action, number in data["running"].items())
-    page.text(
-        f"""A process of its own opens a file, begins, and is ended by SIGKILL at a moment drawn at random from the time that
-        Simulate takes ({data["seconds"]} s for {FRAMES} frames), or from {LOOP:g} s of Bake and Save without a pause.
-        {data["count"]} kills: {running} hit it in mid-run. Afterwards another process opens the file. Simulate and Bake must
-        leave the .blend as it was, byte by byte, Save one that was saved; the cached frames must have the same bits as in a
-        run that ended; of Simulate at most the frame under way may be missing, and it must go on to the same end.""",
-        f"""Frames lost at most: {data["lost"]}. Blender saves to `.blend@`, renames the `.blend` to `.blend1` if it is to keep
-        versions, and then `.blend@` to `.blend` (`BLO_write_file`), so a kill between the two leaves no `.blend`, but two
-        whole files. {data["backups"]} kills fell there, and the `.blend1`, which is the file of the save before, was opened.""",
-    )
-    if data["wrong"]:
-        page.items(data["wrong"])
+def values(data):
+    """What stands in the text."""
+    kept = "" if data["wrong"] else f"; at most {data['lost']} frame lost, no .blend damaged"
+    return data | {
+        "found": f"{len(data['wrong'])} failures{kept}", "failures": items(data["wrong"]),
+        "running": ", ".join(f"{number} in {action.capitalize()}" for action, number in data["running"].items()),
+    }  # fmt: skip

@@ -8,11 +8,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import child
+from ..tools import child
+from ..tools.pages import items, table
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADING = "Jittered samples"
-ASKED = "10 jittered runs of every sample without a crossing or pop"
 FULL, QUICK = 10, 1
 #: Crossings are looked for in each so manieth frame.
 EVERY = 3
@@ -68,9 +67,8 @@ class Watch:
                 bound = SPEEDS * float(known[near].max()) + fall + ADDED * size
                 self.largest = max(self.largest, float(way[body]) / bound)
                 if way[body] > bound:
-                    self.popped.append(
-                        f"frame {self.frames}: {model.body_names[body]} moves {way[body]:.3g} m, {bound:.3g} m explained"
-                    )
+                    name, much = model.body_names[body], f"{way[body]:.3g} m, {bound:.3g} m explained"
+                    self.popped.append(f"frame {self.frames}: {name} moves {much}")
         self.way = way
 
 
@@ -117,8 +115,8 @@ def _watched(seed):
     finally:
         stepping.step = step
     return {
-        "frames": watch.frames, "asked": settings.frame_end - settings.frame_start, "largest": watch.largest, "error": error,
-        "solver": settings.solver, "crossed": watch.crossed[:5], "popped": watch.popped[:5],
+        "frames": watch.frames, "asked": settings.frame_end - settings.frame_start, "largest": watch.largest,
+        "error": error, "solver": settings.solver, "crossed": watch.crossed[:5], "popped": watch.popped[:5],
     }  # fmt: skip
 
 
@@ -135,7 +133,7 @@ def run(count):
 def attempt(path, seed):
     """A run in a process of its own; what ends that is a failure, too."""
     try:
-        got = child.call("samples", "simulate", path=str(path), seed=seed)
+        got = child.call("reliability.samples", "simulate", path=str(path), seed=seed)
     except RuntimeError as error:
         got = {"frames": 0, "asked": 1, "largest": 0.0, "solver": "", "error": str(error)[-300:]}
         got |= {"crossed": [], "popped": []}
@@ -150,46 +148,18 @@ def faults(runs):
     ], strict=True)]  # fmt: skip
 
 
-def found(data):
-    """In a few words."""
+def values(data):
+    """What stands in the text."""
     crossed, popped, ended = faults([run for runs in data["samples"].values() for run in runs])
-    return f"{crossed} runs with a crossing, {popped} with a pop, {ended} that ended early"
-
-
-def add(page, data):
-    """The section."""
-    page.text(
-        f"""Every body of a sample file that is not animated or held by another object begins at a place that is drawn anew,
-        up to {JITTER:g} of its size away along each axis, and all its frames are simulated by *Simulate* with its own
-        method. A crossing is an edge that pierces a triangle, looked for in every {EVERY}rd frame by a search that
-        shares nothing with the solver. A pop is a vertex that moves in a frame by more than {SPEEDS:g} times the longest way
-        in the frame before of its own body and of those near it, plus g t², plus {ADDED:g} of the size of its body; the table
-        shows the largest share of that bound."""
-    )
-    rows = []
+    rows, said = [], []
     for name, runs in data["samples"].items():
-        crossed, popped, ended = faults(runs)
-        frames = sum(run["frames"] for run in runs)
-        rows.append([name, runs[0]["solver"], len(runs), frames, crossed, popped, ended,
-                     f"{max(run['largest'] for run in runs):.2f}"])  # fmt: skip
-    page.table(
-        [
-            "sample",
-            "method",
-            "runs",
-            "frames in all",
-            "with a crossing",
-            "with a pop",
-            "ended early",
-            "share of the bound",
-        ],
-        [[str(cell) for cell in row] for row in rows],
-    )
-    said = [
-        f"{name}, run {number}: {sentence}"
-        for name, runs in data["samples"].items()
-        for number, run in enumerate(runs, 1)
-        for sentence in (*run["crossed"], *run["popped"], *([run["error"]] if run["error"] else []))
-    ]
-    if said:
-        page.items(said[:50])
+        frames, largest = sum(run["frames"] for run in runs), max(run["largest"] for run in runs)
+        rows.append([name, runs[0]["solver"], len(runs), frames, *faults(runs), f"{largest:.2f}"])
+        for number, run in enumerate(runs, 1):
+            sentences = [*run["crossed"], *run["popped"], run["error"]]
+            said += [f"{name}, run {number}: {sentence}" for sentence in sentences if sentence]
+    head = ["sample", "method", "runs", "frames in all", "with a crossing", "with a pop", "ended early"]
+    return {
+        "tried": data["tried"], "table": table([*head, "share of the bound"], rows), "failures": items(said[:50]),
+        "found": f"{crossed} runs with a crossing, {popped} with a pop, {ended} that ended early",
+    }  # fmt: skip

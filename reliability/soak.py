@@ -4,11 +4,10 @@ import importlib
 import time
 from pathlib import Path
 
-from . import child
+from ..tools import child
+from ..tools.pages import table
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADING = "Soak of live play"
-ASKED = "an hour's soak of live play with flat memory"
 #: Minutes.
 FULL, QUICK = 60, 1
 SAMPLE = "bounce"
@@ -18,12 +17,6 @@ POKE, CHANGE = 60, 90
 SETTLED = 0.25
 #: Growth that counts as flat [MB]: what the allocator keeps varies by that much.
 FLAT = 8.0
-
-
-def resident():
-    """Memory of this process [MB]."""
-    with Path("/proc/self/statm").open() as file:
-        return int(file.read().split()[1]) * 4096 / 1e6
 
 
 def play(minutes):
@@ -54,7 +47,7 @@ def play(minutes):
                 models += 1
                 bodies[0].softpressure.mass *= 1.25 if models % 2 else 0.8
             if playing.frame % POKE == 1:
-                rows.append((round(time.monotonic() - began, 1), playing.frame, round(resident(), 1)))
+                rows.append((round(time.monotonic() - began, 1), playing.frame, round(child.memory(), 1)))
     finally:
         playing.end()
     return {"frames": playing.frame, "models": models, "rows": rows, "solver": playing.hand.world.solver}
@@ -68,27 +61,14 @@ def growth(rows):
 
 def run(count):
     """Play for `count` minutes in a process of its own."""
-    data = child.call("soak", "play", minutes=count)
+    data = child.call("reliability.soak", "play", minutes=count)
     grown = growth(data["rows"])
     shown = data["rows"][:: max(len(data["rows"]) // 12, 1)]
     return data | {"tried": f"{data['frames']} frames in {count} min", "rows": shown, "grown": round(grown, 1)}
 
 
-def found(data):
-    """In a few words."""
-    return f"memory grows by {data['grown']:g} MB" if data["grown"] > FLAT else "flat memory"
-
-
-def add(page, data):
-    """The section."""
-    page.text(
-        f"""`{SAMPLE}.blend` is played live, without a window and as fast as it goes, with its own bodies and solver
-        ({data["solver"]}). Every {POKE} frames a body is poked; every {CHANGE} frames a mass is changed, so that a new model
-        is made while the bodies keep their motion. Played were {data["frames"]} frames, with {data["models"]} new models.
-        From {SETTLED:.0%} of the time to the end memory grows by {data["grown"]:g} MB; more than {FLAT:g} MB is not flat. The
-        table shows whether it does between new models, or with them."""
-    )
-    page.table(
-        ["time [s]", "frame", "memory [MB]"],
-        [[f"{seconds:.0f}", str(n), f"{size:.0f}"] for seconds, n, size in data["rows"]],
-    )
+def values(data):
+    """What stands in the text."""
+    grows = f"memory grows by {data['grown']:g} MB" if data["grown"] > FLAT else "flat memory"
+    rows = [[f"{seconds:.0f}", frame, f"{size:.0f}"] for seconds, frame, size in data["rows"]]
+    return data | {"found": grows, "table": table(["time [s]", "frame", "memory [MB]"], rows)}

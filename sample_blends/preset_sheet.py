@@ -32,6 +32,7 @@ from mathutils import Matrix  # noqa: E402
 from softpressure_ext.sample_blends import sample_parts as parts  # noqa: E402
 from softpressure_ext.softpressure.batch import pictures  # noqa: E402
 from softpressure_ext.softpressure.bodies import materials  # noqa: E402
+from softpressure_ext.softpressure.state import sessions  # noqa: E402
 
 COLUMNS, WIDTH, HEIGHT = 3, 400, 300
 #: Frames in the time in which a body falls by half of its size.
@@ -62,10 +63,7 @@ def box(name: str, cuts: int, place: Callable[[np.ndarray], np.ndarray]) -> Any:
     bmesh.ops.subdivide_edges(shape, edges=list(shape.edges), cuts=cuts, use_grid_fill=True)
     for vertex, point in zip(shape.verts, place(np.array([v.co[:] for v in shape.verts])), strict=True):
         vertex.co = point
-    mesh = bpy.data.meshes.new(name)
-    shape.to_mesh(mesh)
-    shape.free()
-    return mesh
+    return parts.mesh_of(name, shape)
 
 
 def block(x: np.ndarray, size: tuple[float, float, float], power: float) -> np.ndarray:
@@ -89,11 +87,6 @@ def jelly(x: np.ndarray) -> np.ndarray:
     return np.column_stack([r * np.cos(turn), r * np.sin(turn), z - 0.06])
 
 
-def ball(name: str, radius: float) -> Any:
-    """An icosphere of 642 vertices."""
-    return parts.ball_mesh(name, radius)
-
-
 def globe(name: str, radius: float) -> Any:
     """A sphere of six sectors in two colours, tilted."""
     shape = bmesh.new()
@@ -102,15 +95,7 @@ def globe(name: str, radius: float) -> Any:
         middle = face.calc_center_median()
         face.material_index = int(6.0 * (math.atan2(middle.y, middle.x) / math.tau + 1.0)) % 2
     bmesh.ops.rotate(shape, verts=list(shape.verts), matrix=Matrix.Rotation(0.9, 3, (1.0, 0.4, 0.0)))
-    mesh = bpy.data.meshes.new(name)
-    shape.to_mesh(mesh)
-    shape.free()
-    return mesh
-
-
-def balloon(name: str, radius: float) -> Any:
-    """A balloon with its neck below."""
-    return parts.balloon_mesh(name, radius, 0.35 * radius)
+    return parts.mesh_of(name, shape)
 
 
 def tube(name: str) -> Any:
@@ -123,10 +108,12 @@ def tube(name: str) -> Any:
 
 
 SHOWS = {
-    "Balloon": Show(0.28, lambda name: balloon(name, 0.14), parts.CORAL, roughness=0.15),
+    "Balloon": Show(0.28, lambda name: parts.balloon_mesh(name, 0.14, 0.049), parts.CORAL, roughness=0.15),
     "Beach Ball": Show(0.4, lambda name: globe(name, 0.2), parts.SKY, (0.95, 0.95, 0.95), 0.3),
-    "Basketball": Show(0.24, lambda name: ball(name, 0.12), (0.70, 0.18, 0.03), roughness=0.7),
-    "Water Balloon": Show(0.15, lambda name: balloon(name, 0.075), parts.SKY, roughness=0.1, alpha=0.75),
+    "Basketball": Show(0.24, lambda name: parts.ball_mesh(name, 0.12), (0.70, 0.18, 0.03), roughness=0.7),
+    "Water Balloon": Show(
+        0.15, lambda name: parts.balloon_mesh(name, 0.075, 0.026), parts.SKY, roughness=0.1, alpha=0.75
+    ),
     "Inner Tube": Show(1.0, tube, (0.05, 0.05, 0.06), roughness=0.4),
     "Cushion": Show(0.5, lambda name: box(name, 10, pillow), parts.PLUM, roughness=0.9),
     "Bouncy Castle": Show(4.0, lambda name: box(name, 14, lambda x: block(x, (4.0, 4.0, 1.8), 2.7)), parts.AMBER),
@@ -140,9 +127,7 @@ def add(name: str) -> Any:
     show = SHOWS[name]
     obj = parts.add_object(name, show.mesh(name), show.colour, show.roughness, show.alpha)
     if show.stripes is not None:
-        other = parts.add_object("Paint", bpy.data.meshes.new("Paint"), show.stripes, show.roughness)
-        obj.data.materials.append(other.active_material)
-        bpy.data.objects.remove(other)
+        obj.data.materials.append(parts.material("Paint", show.stripes, show.roughness))
     obj.data.shade_smooth()
     parts.add_body(obj, "SOFT")
     obj.select_set(True)
@@ -171,10 +156,8 @@ def drop(name: str) -> None:
     obj.softpressure.velocity = (0.9 * size / math.sqrt(size / 9.81), 0.0, 0.0)
     bpy.context.view_layer.update()
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    path = []
-    for frame in range(1, scene.frame_end + 1):
-        scene.frame_set(frame)
-        path.append(world_points(obj).mean(axis=0))
+    cache = sessions.of(scene).run.cache
+    path = [cache.positions(0, frame).mean(axis=0) for frame in range(1, scene.frame_end + 1)]
     rises = np.diff([point[2] for point in path]) > 0.0
     lowest = int(np.argmax(rises)) if rises.any() else len(path) - 1
     highest = lowest + int(np.argmax([point[2] for point in path[lowest : lowest + 2 * FRAMES]]))
@@ -198,15 +181,6 @@ def leave(obj: Any, frame: int) -> None:
     parts.smooth(copy)
 
 
-def world_points(obj: Any) -> np.ndarray:
-    """World positions of what is shown [m], shape (n, 3)."""
-    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    flat = np.empty(3 * len(evaluated.data.vertices), np.float32)
-    evaluated.data.vertices.foreach_get("co", flat)
-    matrix = np.array(evaluated.matrix_world)
-    return flat.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
-
-
 def photograph(name: str, path: Path) -> None:
     """Render the scene with the name of the preset below."""
     scene, size = bpy.context.scene, SHOWS[name].size
@@ -218,15 +192,8 @@ def photograph(name: str, path: Path) -> None:
     label = bpy.data.objects.new("Name", letters)
     scene.collection.objects.link(label)
     label.parent, label.location, label.visible_shadow = scene.camera, (0.0, -0.255 * size, -size), False
-    ink = parts.add_object("Ink", bpy.data.meshes.new("Ink"), (0.02, 0.02, 0.03), 1.0)
-    letters.materials.append(ink.active_material)
-    scene.render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.use_denoising = SAMPLES, True
-    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = WIDTH, HEIGHT, 100
-    scene.render.dither_intensity = 0.0  # its noise would be half of the file
-    scene.render.image_settings.file_format = "PNG"
-    scene.render.filepath = str(path)
-    bpy.ops.render.render(write_still=True, scene=scene.name)
+    letters.materials.append(parts.material("Ink", (0.02, 0.02, 0.03), 1.0))
+    pictures.render(scene, scene.frame_current, path, (WIDTH, HEIGHT), SAMPLES)
 
 
 def join(paths: list[Path], target: Path) -> None:

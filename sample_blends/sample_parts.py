@@ -16,6 +16,7 @@ from ..softpressure.scene_io.mesh_io import FloatArray
 
 Point = tuple[float, float, float]
 Colour = tuple[float, float, float]
+ORIGIN: Point = (0.0, 0.0, 0.0)
 
 CORAL: Colour = (0.95, 0.20, 0.14)
 AMBER: Colour = (1.00, 0.60, 0.08)
@@ -45,19 +46,25 @@ def start(scene: bpy.types.Scene, frame_count: int) -> None:
     scene.frame_set(1)
 
 
-def add_object(name: str, mesh: Mesh, colour: Colour, roughness: float = 0.5, alpha: float = 1.0) -> bpy.types.Object:
-    """An object of a mesh in one colour, for every renderer."""
-    material: DataBlock = bpy.data.materials.new(name)
-    if material.node_tree is None:  # before Blender 5
-        material.use_nodes = True
-    shader = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
-    shader.inputs["Base Color"].default_value = (*colour, 1.0)
-    shader.inputs["Roughness"].default_value = roughness
-    shader.inputs["Alpha"].default_value = alpha
-    material.diffuse_color = (*colour, alpha)
-    mesh.materials.append(material)
+def material(name: str, colour: Colour, roughness: float = 0.5, alpha: float = 1.0) -> DataBlock:
+    """A material of one colour, for every renderer."""
+    made: DataBlock = bpy.data.materials.new(name)
+    if made.node_tree is None:  # before Blender 5
+        made.use_nodes = True
+    shader = next(node for node in made.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+    for key, value in (("Base Color", (*colour, 1.0)), ("Roughness", roughness), ("Alpha", alpha)):
+        shader.inputs[key].default_value = value
+    made.diffuse_color = (*colour, alpha)
+    return made
+
+
+def add_object(
+    name: str, mesh: Mesh, colour: Colour, roughness: float = 0.5, alpha: float = 1.0, location: Point = ORIGIN
+) -> DataBlock:
+    """An object of a mesh in one colour."""
+    mesh.materials.append(material(name, colour, roughness, alpha))
     obj: DataBlock = bpy.data.objects.new(name, mesh)
-    obj.color = (*colour, alpha)
+    obj.color, obj.location = (*colour, alpha), location
     bpy.context.scene.collection.objects.link(obj)
     return obj
 
@@ -75,43 +82,75 @@ def add_body(obj: bpy.types.Object, kind: str, **settings: Any) -> None:
     obj.select_set(False)
 
 
-def add_flat(name: str, mesh: Mesh, colour: Colour, location: Point, depth: float) -> bpy.types.Object:
-    """A flat mesh in the x-z plane, drawn as thick as it is deep [m]."""
-    obj = add_object(name, mesh, colour, roughness=0.5)
-    obj.location = location
+def add_flat(name: str, mesh: Mesh, colour: Colour, location: Point, depth: float, **settings: Any) -> None:
+    """A flat soft body in the x-z plane, drawn as thick as it is deep [m]."""
+    obj = add_object(name, mesh, colour, location=location)
     modifier = obj.modifiers.new("Depth", "SOLIDIFY")
     modifier.thickness, modifier.offset = depth, 0.0
     bpy.context.view_layer.update()
+    add_body(obj, "SOFT", depth=depth, **settings)
+
+
+def add_soft(
+    name: str, mesh: Mesh, colour: Colour, location: Point, roughness: float = 0.35, **settings: Any
+) -> bpy.types.Object:
+    """A soft body, drawn smoothly."""
+    obj = add_object(name, mesh, colour, roughness, location=location)
+    add_body(obj, "SOFT", **settings)
+    smooth(obj)
     return obj
 
 
 def add_ball(
     name: str, colour: Colour, radius: float, location: Point, subdivisions: int = 4, **settings: Any
 ) -> bpy.types.Object:
-    """A soft ball, of 642 vertices unless it is told otherwise, drawn smoothly. Radius and location in metres."""
-    ball = add_object(name, ball_mesh(name, radius, subdivisions), colour, roughness=0.35)
-    ball.location = location
-    add_body(ball, "SOFT", **settings)
-    smooth(ball)
-    return ball
+    """A soft ball, of 642 vertices unless it is told otherwise. Radius and location in metres."""
+    return add_soft(name, ball_mesh(name, radius, subdivisions), colour, location, **settings)
 
 
 def add_obstacle(
-    name: str, mesh: Mesh, colour: Colour, alpha: float = 1.0, location: Point = (0.0, 0.0, 0.0), **settings: float
+    name: str, mesh: Mesh, colour: Colour, alpha: float = 1.0, location: Point = ORIGIN, **settings: float
 ) -> bpy.types.Object:
     """A collider."""
-    obstacle = add_object(name, mesh, colour, roughness=0.8, alpha=alpha)
-    obstacle.location = location
+    obstacle = add_object(name, mesh, colour, 0.8, alpha, location)
     add_body(obstacle, "COLLIDER", **settings)
     return obstacle
 
 
+def add_floor(left: float, right: float, width: float, thick: float = 0.15, **settings: float) -> None:
+    """A slab whose top is z = 0, from `left` to `right` along x and so wide along y [m]."""
+    profile = [(left, -thick), (right, -thick), (right, 0.0), (left, 0.0)]
+    add_obstacle("Floor", profile_mesh("Floor", profile, width, 1), STONE, 1.0, ORIGIN, **settings)
+
+
+def add_box(
+    inner: float, width: float, slice_count: int, wall: float, high: float, bevel: float = 0.03, **settings: float
+) -> None:
+    """A box that is open above and at both ends, from -`inner` to `inner` along x [m]."""
+    outer = inner + wall
+    profile = [
+        (-outer, -wall), (outer, -wall), (outer, high), (inner, high), (inner, 0.0),
+        (-inner, 0.0), (-inner, high), (-outer, high),
+    ]  # fmt: skip
+    add_obstacle(
+        "Box", profile_mesh("Box", rounded(profile, bevel), width, slice_count), STONE, 1.0, ORIGIN, **settings
+    )
+
+
+def add_ends(inner: float, wall: float, high: float, bevel: float = 0.03, **settings: float) -> None:
+    """What closes a box of `add_box` that is twice `inner` wide: a back, and a front of glass."""
+    outer = inner + wall
+    side = rounded([(-outer, -wall), (outer, -wall), (outer, high), (-outer, high)], bevel)
+    for name, y, colour, alpha in (("Back", 1.0, STONE, 1.0), ("Front", -1.0, GLASS, 0.15)):
+        place = (0.0, y * (inner + 0.5 * wall), 0.0)
+        add_obstacle(name, profile_mesh(name, side, wall, 1), colour, alpha, place, **settings)
+
+
 def add_solid(
-    name: str, mesh: Mesh, colour: Colour, location: Point = (0.0, 0.0, 0.0), **settings: float | str
+    name: str, mesh: Mesh, colour: Colour, location: Point = ORIGIN, **settings: float | str
 ) -> bpy.types.Object:
     """A rigid body."""
-    solid = add_object(name, mesh, colour, roughness=0.6)
-    solid.location = location
+    solid = add_object(name, mesh, colour, 0.6, location=location)
     add_body(solid, "RIGID", **settings)
     return solid
 
@@ -136,24 +175,28 @@ def circle_mesh(name: str, count: int, radius: float) -> Mesh:
     return make_mesh(name, points, [range(count)])
 
 
+def _quads(rows: int, columns: int, rows_close: bool = False, columns_close: bool = True) -> list[list[int]]:
+    """Faces of points in a grid, which may close to a tube or torus."""
+    i, k = np.meshgrid(np.arange(rows - (not rows_close)), np.arange(columns - (not columns_close)), indexing="ij")
+    low, high, ahead = i * columns, (i + 1) % rows * columns, (k + 1) % columns
+    corners = [low + k, high + k, high + ahead, low + ahead]
+    found: list[list[int]] = np.stack(corners, axis=-1).reshape(-1, 4).tolist()
+    return found
+
+
 def sheet_mesh(name: str, count: int, size: float) -> Mesh:
     """A square of count x count faces in the x-z plane."""
     along = size * (np.arange(count + 1) / count - 0.5)
     x, z = np.meshgrid(along, along, indexing="ij")
-    i, k = (part.ravel() for part in np.meshgrid(np.arange(count), np.arange(count), indexing="ij"))
-    low, row = i * (count + 1) + k, count + 1
-    faces = np.stack([low, low + row, low + row + 1, low + 1], axis=1)
-    return make_mesh(name, np.stack([x, 0.0 * x, z], axis=-1).reshape(-1, 3), faces.tolist())
+    points = np.stack([x, 0.0 * x, z], axis=-1).reshape(-1, 3)
+    return make_mesh(name, points, _quads(count + 1, count + 1, columns_close=False))
 
 
 def ball_mesh(name: str, radius: float, subdivisions: int = 4) -> Mesh:
     """An icosphere, of 642 vertices unless it is told otherwise."""
     shape = bmesh.new()
     bmesh.ops.create_icosphere(shape, subdivisions=subdivisions, radius=radius)
-    mesh = bpy.data.meshes.new(name)
-    shape.to_mesh(mesh)
-    shape.free()
-    return mesh
+    return mesh_of(name, shape)
 
 
 def balloon_mesh(name: str, radius: float, neck: float) -> Mesh:
@@ -173,10 +216,7 @@ def crate_mesh(name: str, size: Point, bevel: float = 0.03) -> Mesh:
     bmesh.ops.create_cube(shape, size=1.0)
     bmesh.ops.scale(shape, vec=size, verts=list(shape.verts))
     bmesh.ops.bevel(shape, geom=list(shape.edges), offset=bevel, segments=2, affect="EDGES", profile=0.5)
-    mesh = bpy.data.meshes.new(name)
-    shape.to_mesh(mesh)
-    shape.free()
-    return mesh
+    return mesh_of(name, shape)
 
 
 def basket_mesh(name: str, radius: float, height: float, hub: tuple[float, float]) -> Mesh:
@@ -199,16 +239,10 @@ def _turned(outline: Sequence[tuple[float, float]], count: int) -> tuple[FloatAr
     turns = 2.0 * np.pi * np.arange(count) / count
     rings = [np.stack([r * np.cos(turns), r * np.sin(turns), np.full(count, z)], axis=1) for r, z in outline[1:-1]]
     points = np.concatenate([[(0.0, 0.0, outline[0][1])], *rings, [(0.0, 0.0, outline[-1][1])]])
-    last = len(points) - 1
-    faces = []
-    for k in range(count):
-        ahead = (k + 1) % count
-        faces.append([0, 1 + ahead, 1 + k])
-        for ring in range(len(rings) - 1):
-            low, high = 1 + ring * count, 1 + (ring + 1) * count
-            faces.append([low + k, low + ahead, high + ahead, high + k])
-        faces.append([last, last - count + k, last - count + ahead])
-    return points, faces
+    last, ring = len(points) - 1, [(k, (k + 1) % count) for k in range(count)]
+    faces = [[1 + k for k in (a, d, c, b)] for a, b, c, d in _quads(len(rings), count)]
+    faces += [[0, 1 + ahead, 1 + k] for k, ahead in ring]
+    return points, faces + [[last, last - count + k, last - count + ahead] for k, ahead in ring]
 
 
 def _rod(start: FloatArray, end: FloatArray, radius: float, count: int = 8) -> tuple[FloatArray, list[list[int]]]:
@@ -216,12 +250,10 @@ def _rod(start: FloatArray, end: FloatArray, radius: float, count: int = 8) -> t
     along = (end - start) / np.linalg.norm(end - start)
     side = np.cross(along, (0.0, 0.0, 1.0) if abs(along[2]) < 0.9 else (1.0, 0.0, 0.0))
     side /= np.linalg.norm(side)
-    other = np.cross(along, side)
     turns = 2.0 * np.pi * np.arange(count) / count
-    ring = radius * (np.cos(turns)[:, None] * side + np.sin(turns)[:, None] * other)
-    faces = [[k, (k + 1) % count, count + (k + 1) % count, count + k] for k in range(count)]
+    ring = radius * (np.cos(turns)[:, None] * side + np.sin(turns)[:, None] * np.cross(along, side))
     caps = [list(range(count))[::-1], list(range(count, 2 * count))]
-    return np.concatenate([start + ring, end + ring]), faces + caps
+    return np.concatenate([start + ring, end + ring]), [[a, d, c, b] for a, b, c, d in _quads(2, count)] + caps
 
 
 def torus_mesh(name: str, radius: float, tube_radius: float, around: int = 64, tube: int = 24) -> Mesh:
@@ -231,10 +263,7 @@ def torus_mesh(name: str, radius: float, tube_radius: float, around: int = 64, t
     distance = radius + tube_radius * np.cos(roll)
     x = np.broadcast_to(tube_radius * np.sin(roll), (around, tube))
     points = np.stack([x, distance * np.cos(turn), distance * np.sin(turn)], axis=-1)
-    i, j = np.meshgrid(np.arange(around), np.arange(tube), indexing="ij")
-    next_i, next_j = (i + 1) % around, (j + 1) % tube
-    corners = [i * tube + j, next_i * tube + j, next_i * tube + next_j, i * tube + next_j]
-    return make_mesh(name, points.reshape(-1, 3), np.stack(corners, axis=-1).reshape(-1, 4).tolist())
+    return make_mesh(name, points.reshape(-1, 3), _quads(around, tube, rows_close=True))
 
 
 def profile_mesh(name: str, profile: ArrayLike, width: float, slice_count: int) -> Mesh:
@@ -245,11 +274,7 @@ def profile_mesh(name: str, profile: ArrayLike, width: float, slice_count: int) 
     points[:, :, [0, 2]] = outline
     points[:, :, 1] = np.linspace(-0.5 * width, 0.5 * width, slice_count + 1)[:, None]
     faces = [list(range(count)), [slice_count * count + k for k in reversed(range(count))]]
-    for i in range(slice_count):
-        for k in range(count):
-            ahead = (k + 1) % count
-            faces.append([i * count + k, (i + 1) * count + k, (i + 1) * count + ahead, i * count + ahead])
-    return make_mesh(name, points.reshape(-1, 3), faces)
+    return make_mesh(name, points.reshape(-1, 3), faces + _quads(slice_count + 1, count))
 
 
 def rounded(outline: Sequence[tuple[float, float]], radius: float, step_count: int = 4) -> list[tuple[float, float]]:
@@ -272,6 +297,14 @@ def rounded(outline: Sequence[tuple[float, float]], radius: float, step_count: i
             point = centre + (c * first[0] - s * first[1], s * first[0] + c * first[1])
             result.append((float(point[0]), float(point[1])))
     return result
+
+
+def mesh_of(name: str, shape: bmesh.types.BMesh) -> Mesh:
+    """A mesh of what was built, which is freed."""
+    mesh = bpy.data.meshes.new(name)
+    shape.to_mesh(mesh)
+    shape.free()
+    return mesh
 
 
 def make_mesh(name: str, points: ArrayLike, faces: Sequence[Sequence[int]]) -> Mesh:

@@ -46,8 +46,7 @@ def squeeze(scene: bpy.types.Scene) -> None:
     """A torus is drawn through the gap of two rollers, which close on it and turn."""
     parts.start(scene, 144)
     radius, height = 0.45, 2.35
-    floor = [(-2.2, -0.15), (3.2, -0.15), (3.2, 0.0), (-2.2, 0.0)]
-    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 4.8, 1), parts.STONE, friction=0.7)
+    parts.add_floor(-2.2, 3.2, 4.8, friction=0.7)
     turns = [2.0 * math.pi * k / 64 for k in range(64)]
     circle = [(radius * math.cos(turn), radius * math.sin(turn)) for turn in turns]
     for name, side in (("Left roller", -1.0), ("Right roller", 1.0)):
@@ -57,36 +56,18 @@ def squeeze(scene: bpy.types.Scene) -> None:
         parts.animate(roller, "location", 0, [(1, open_), (16, open_), (36, closed)], linear=False)
         # the inner sides go down
         parts.animate(roller, "rotation_euler", 1, [(24, 0.0), (144, -side * 2.4 * math.pi)], linear=True)
-    torus = parts.add_object("Torus", parts.torus_mesh("Torus", 0.55, 0.24), parts.CORAL, roughness=0.35)
-    torus.location = (0.0, 0.0, height + 1.05)
-    parts.add_body(
-        torus,
-        "SOFT",
-        mass=1.5,
-        gauge_pressure=2_000.0,
-        stretch_modulus=8_000.0,
-        friction=1.0,
-        damping=3.0,
-        bounciness=0.4,
-    )
-    parts.smooth(torus)
+    parts.add_soft(
+        "Torus", parts.torus_mesh("Torus", 0.55, 0.24), parts.CORAL, (0.0, 0.0, height + 1.05), mass=1.5,
+        gauge_pressure=2_000.0, stretch_modulus=8_000.0, friction=1.0, damping=3.0, bounciness=0.4,
+    )  # fmt: skip
     parts.set_stage(scene, (3.3, -8.5, 4.3), (0.35, 0.0, 1.72), 34.0)
 
 
 def pile(scene: bpy.types.Scene) -> None:
     """Eight balls fall into an open box, about 10 000 triangles in all (Mesit et al. 2007, figure 7)."""
     parts.start(scene, 120)
-    inner, wall, high = 0.95, 0.1, 1.0
-    outer = inner + wall
-    profile = [
-        (-outer, -wall), (outer, -wall), (outer, high), (inner, high), (inner, 0.0),
-        (-inner, 0.0), (-inner, high), (-outer, high),
-    ]  # fmt: skip
-    parts.add_obstacle("Box", parts.profile_mesh("Box", parts.rounded(profile, 0.03), 2 * inner, 30), parts.STONE)
-    side = [(-outer, -wall), (outer, -wall), (outer, high), (-outer, high)]
-    for name, y, colour, alpha in (("Back", 1.0, parts.STONE, 1.0), ("Front", -1.0, parts.GLASS, 0.15)):
-        mesh = parts.profile_mesh(name, parts.rounded(side, 0.03), wall, 1)
-        parts.add_obstacle(name, mesh, colour, alpha=alpha, location=(0.0, y * (inner + 0.5 * wall), 0.0))
+    parts.add_box(0.95, 1.9, 30, 0.1, 1.0)
+    parts.add_ends(0.95, 0.1, 1.0)
     for number, colour in enumerate(parts.COLOURS):
         angle = math.pi * (0.5 * number + 0.25 + 0.2 * (number // 4))
         location = (0.52 * math.cos(angle), 0.52 * math.sin(angle), 0.7 + 0.5 * number)
@@ -100,8 +81,7 @@ def pile(scene: bpy.types.Scene) -> None:
 def newton(scene: bpy.types.Scene) -> None:
     """A swinging ramp lets three soft balls roll into a wall of rigid crates."""
     parts.start(scene, 120)
-    floor = [(-3.6, -0.15), (4.8, -0.15), (4.8, 0.0), (-3.6, 0.0)]
-    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 5.6, 1), parts.STONE, friction=0.7)
+    parts.add_floor(-3.6, 4.8, 5.6, friction=0.7)
     half, thick = 1.7, 0.07
     plank = parts.rounded([(-half, -thick), (half, -thick), (half, thick), (-half, thick)], 0.05)
     ramp = parts.add_obstacle("Ramp", parts.profile_mesh("Ramp", plank, 3.4, 24), parts.SLATE, friction=0.8)
@@ -129,21 +109,19 @@ def newton(scene: bpy.types.Scene) -> None:
 def basket(scene: bpy.types.Scene) -> None:
     """A balloon, held at its top and carried away, takes along a rigid basket that is glued to its neck."""
     parts.start(scene, 160)
-    floor = [(-2.4, -0.15), (4.2, -0.15), (4.2, 0.0), (-2.4, 0.0)]
-    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 3.6, 1), parts.STONE, friction=0.7)
+    parts.add_floor(-2.4, 4.2, 3.6, friction=0.7)
     mesh = parts.basket_mesh("Basket", 0.5, 0.36, (0.15, 0.98))
     load = parts.add_solid(
         "Basket", mesh, parts.WICKER, (0.0, 0.0, 0.02), rigid_shape="MESH", mass=1.0, friction=0.7, angular_damping=0.5
     )
-    balloon = parts.add_object("Balloon", parts.balloon_mesh("Balloon", 0.6, 0.3), parts.CORAL, roughness=0.35)
-    balloon.location = (0.0, 0.0, 1.86)
+    mesh = parts.balloon_mesh("Balloon", 0.6, 0.3)
+    balloon = parts.add_object("Balloon", mesh, parts.CORAL, roughness=0.35, location=(0.0, 0.0, 1.86))
     parts.add_group(balloon, "Held", 0.5, 1.0)
     parts.add_group(balloon, "Neck", -1.0, -0.82)
     parts.add_body(
         balloon, "SOFT", mass=0.3, gauge_pressure=1_500.0, stretch_modulus=3_000.0, bend_modulus=0.01, damping=2.0,
-        pin_group="Held", attach_group="Neck",
+        pin_group="Held", attach_group="Neck", attach_to=load,
     )  # fmt: skip
-    balloon.softpressure.attach_to = load
     parts.smooth(balloon)
     for axis, keys in ((2, [(1, 1.86), (12, 1.86), (44, 2.75), (112, 2.75), (140, 1.95)]), (0, [(44, 0.0), (80, 1.7)])):
         parts.animate(balloon, "location", axis, keys, linear=False)
@@ -161,8 +139,7 @@ def walker(scene: bpy.types.Scene) -> None:
     frame_count = 84
     parts.start(scene, frame_count)
     scene.softpressure.ambient_pressure = 2_000.0  # the gas of the figure gives way when its limbs bend
-    floor = [(-1.0, -0.15), (5.0, -0.15), (5.0, 0.0), (-1.0, 0.0)]
-    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 3.0, 1), parts.STONE, friction=0.7)
+    parts.add_floor(-1.0, 5.0, 3.0, friction=0.7)
     figure, _ = sample_walker.add(parts.CORAL, frame_count)
     parts.add_body(
         figure, "SOFT", mass=20.0, gauge_pressure=0.0, stretch_modulus=1_000.0, bend_modulus=0.4, damping=1.0,
@@ -177,11 +154,5 @@ def walker(scene: bpy.types.Scene) -> None:
 
 
 SAMPLES: dict[str, Callable[[bpy.types.Scene], None]] = {
-    "bounce": bounce,
-    "squeeze": squeeze,
-    "pile": pile,
-    "newton": newton,
-    "basket": basket,
-    "walker": walker,
-    **paper_samples.SAMPLES,
-}
+    each.__name__: each for each in (bounce, squeeze, pile, newton, basket, walker)
+} | paper_samples.SAMPLES

@@ -45,20 +45,18 @@ DIST = ROOT / "build" / "dist"
 COMPILED = ROOT / "build" / "compiled"
 #: Tells the sources that `COMPILED` is of.
 STAMP = COMPILED.with_name("compiled.txt")
-#: Processors that kernels are compiled for, as LLVM calls them (`core/kernel_store.py`).
-FAMILY = {"linux-x64": "x86-64-v3", "windows-x64": "x86-64-v3", "macos-arm64": "apple-m1"}
 #: numpy of the newest Blender with each Python.
 NUMPY = {"311": "1.26.4", "313": "2.3.5"}
 #: The first Blender with each Python, and the first without it; empty while there is none.
 BLENDERS = {"311": ("4.2.0", "5.1.0"), "313": ("5.1.0", "")}
 RELEASE = "release"
 
-# Blender's name of a platform, by what its wheel tags end with.
-PLATFORM_BY_TAG = {"x86_64": "linux-x64", "win_amd64": "windows-x64", "arm64": "macos-arm64"}
-PLATFORM_BY_MACHINE = {
-    ("Linux", "x86_64"): "linux-x64",
-    ("Windows", "AMD64"): "windows-x64",
-    ("Darwin", "arm64"): "macos-arm64",
+#: Blender's name of a platform: the system and processor as Python calls them, what the tags of its wheels end with,
+#: and the processors that kernels are compiled for, as LLVM calls them (`core/kernel_store.py`).
+PLATFORMS = {
+    "linux-x64": (("Linux", "x86_64"), "x86_64", "x86-64-v3"),
+    "windows-x64": (("Windows", "AMD64"), "win_amd64", "x86-64-v3"),
+    "macos-arm64": (("Darwin", "arm64"), "arm64", "apple-m1"),
 }
 
 
@@ -87,7 +85,7 @@ class Wheel:
     @property
     def platform(self) -> str:
         """Blender's name of the platform: `linux-x64`."""
-        return next(name for end, name in PLATFORM_BY_TAG.items() if self.platform_tags[0].endswith(end))
+        return next(name for name, (_, end, _) in PLATFORMS.items() if self.platform_tags[0].endswith(end))
 
 
 def read_manifest() -> dict[str, Any]:
@@ -192,7 +190,7 @@ def compile_for(interpreter: Path, python: str, place: Path, wheels: list[Wheel]
         input=json.dumps(asked),
         text=True,
         stdout=subprocess.DEVNULL,
-        env={**os.environ, "NUMBA_CPU_NAME": FAMILY[current_platform()], "NUMBA_CPU_FEATURES": ""},
+        env={**os.environ, "NUMBA_CPU_NAME": PLATFORMS[current_platform()][2], "NUMBA_CPU_FEATURES": ""},
     )
     if run.returncode:
         raise SystemExit(f"{interpreter}: the kernels cannot be compiled, see the message above.")
@@ -200,19 +198,17 @@ def compile_for(interpreter: Path, python: str, place: Path, wheels: list[Wheel]
     return kept.rename(COMPILED / kept.name)
 
 
-def blender_packager() -> Path:
-    """Blender's `blender_ext.py`, in the `bpy` package of this Python (which is not imported)."""
+def run_packager(*arguments: str) -> None:
+    """Run Blender's packaging command, tags checked against its closed list; exits if it fails.
+
+    It is `blender_ext.py` in the `bpy` package of this Python, which is not imported.
+    """
     spec = importlib.util.find_spec("bpy")
     if spec is None or spec.origin is None:
         sys.exit(f"bpy: not installed in {sys.executable}; it holds Blender's packager. pip install bpy==5.0.1")
     scripts = next(Path(spec.origin).parent.glob("*/scripts"))
-    return scripts / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
-
-
-def run_packager(*arguments: str) -> None:
-    """Run Blender's packaging command, tags checked against its closed list; exits if it fails."""
-    packager = blender_packager()
-    tags = packager.parents[3] / "modules" / "_bpy_internal" / "extensions" / "tags.py"
+    packager = scripts / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
+    tags = scripts / "modules" / "_bpy_internal" / "extensions" / "tags.py"
     known_tags = [f"--valid-tags={tags}"] if tags.exists() else []
     if subprocess.run([sys.executable, str(packager), *arguments, *known_tags]).returncode:
         sys.exit(f"{packager.name} {' '.join(arguments)}: failed, see its message above.")
@@ -230,7 +226,7 @@ def stage(folder: Path, name: str, edition: str) -> None:
     shutil.copytree(ROOT, folder, ignore=skipped, dirs_exist_ok=True)
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
     manifest = re.sub(r"^platforms = .*$", f'platforms = ["{name}"]', manifest, flags=re.MULTILINE)
-    all_wheels = listed_wheels(list(PLATFORM_BY_TAG.values()))
+    all_wheels = listed_wheels(list(PLATFORMS))
     wheels = [wheel for wheel in all_wheels if wheel.platform == name and edition in (RELEASE, wheel.python)]
     for wheel in all_wheels:
         if wheel not in wheels:
@@ -292,16 +288,17 @@ def zip_path(platform_name: str, edition: str = RELEASE) -> Path:
 def current_platform() -> str:
     """Blender's name of the platform this runs on; exits if there are no wheels for it."""
     machine = (platform.system(), platform.machine())
-    if machine not in PLATFORM_BY_MACHINE:
-        sys.exit(f"{machine[0]} {machine[1]}: no numba wheels for this platform in blender_manifest.toml.")
-    return PLATFORM_BY_MACHINE[machine]
+    for name, (known, _, _) in PLATFORMS.items():
+        if machine == known:
+            return name
+    sys.exit(f"{machine[0]} {machine[1]}: no numba wheels for this platform in blender_manifest.toml.")
 
 
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["fetch", "compile", "build"])
-    known = [*PLATFORM_BY_TAG.values(), "current"]
+    known = [*PLATFORMS, "current"]
     parser.add_argument("--platform", action="append", choices=known, help="may be repeated; default: all")
     arguments = parser.parse_args()
     wanted = arguments.platform or read_manifest()["platforms"]

@@ -12,6 +12,7 @@ import numpy as np
 from guide import FOLDER, Pictures, Point, open_sample
 from PIL import Image
 from softpressure_ext.sample_blends import sample_parts as parts
+from softpressure_ext.softpressure.batch import pictures
 from softpressure_ext.softpressure.state import sessions
 
 #: Of a frame beside others, and of a clip [pixels].
@@ -60,7 +61,8 @@ def dress(eye: Point, target: Point, lens: float) -> None:
     light()
     for kind, colours, roughness in (("SOFT", SOFT, 0.35), ("RIGID", RIGID, 0.6), ("COLLIDER", (parts.SLATE,), 0.6)):
         for number, obj in enumerate(sessions.objects(scene, kind)):
-            paint(obj, colours[number % len(colours)], roughness)
+            if not any(obj.data.materials):
+                obj.data.materials.append(parts.material("Paint", colours[number % len(colours)], roughness))
     for obj in sessions.objects(scene, "COLLIDER"):
         obj.hide_render = obj.dimensions.z < 1e-6  # the floor: the studio has one
     studio = parts.add_object("Studio", backdrop(eye, target), WALL, 0.9)
@@ -88,31 +90,15 @@ def backdrop(eye: Point, target: Point) -> Any:
     return parts.make_mesh("Studio", points, [(k, k + 1, count + k + 1, count + k) for k in range(count - 1)])
 
 
-def paint(obj: Any, colour: parts.Colour, roughness: float) -> None:
-    """Give an object a material unless it has one."""
-    if not any(obj.data.materials):
-        other = parts.add_object("Paint", bpy.data.meshes.new("Paint"), colour, roughness)
-        obj.data.materials.append(other.active_material)
-        bpy.data.objects.remove(other)
-
-
 def render(frames: Sequence[int], size: tuple[int, int]) -> list[Image.Image]:
     """Pictures of frames of the scene."""
-    scene = bpy.context.scene
-    scene.render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.use_denoising = SAMPLES, True
-    scene.render.use_persistent_data = True
-    scene.render.resolution_x, scene.render.resolution_y = size
-    scene.render.resolution_percentage = 100
-    scene.render.image_settings.file_format = "PNG"
-    scene.render.image_settings.color_mode = "RGB"
     found, began = [], time.perf_counter()
+    bpy.context.scene.render.use_persistent_data = True
     with tempfile.TemporaryDirectory() as folder:
         for frame in frames:
-            scene.frame_set(frame)
-            scene.render.filepath = str(Path(folder) / f"{frame}.png")
-            bpy.ops.render.render(write_still=True, scene=scene.name)
-            with Image.open(scene.render.filepath) as image:
+            path = Path(folder) / f"{frame}.png"
+            pictures.render(bpy.context.scene, frame, path, size, SAMPLES)
+            with Image.open(path) as image:
                 found.append(image.convert("RGB"))
     print(f"guide: {len(found)} frames in {time.perf_counter() - began:.0f} s", flush=True)
     return found

@@ -11,54 +11,37 @@ written.
 """
 
 import argparse
-import importlib.util
+import runpy
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import distributed
 
+#: The module of the extension that runs a case: not in `sys.modules`, so its functions are sent to the workers, which
+#: need not have it, by value.
+CASES = runpy.run_path(str(Path(__file__).resolve().parent.parent / "softpressure" / "batch" / "case_process.py"))
 #: How often a case is tried again whose process was killed.
 RETRIES = 3
 
 
-def case_process() -> ModuleType:
-    """The module of the extension that runs a case; it is sent to the workers, which need not have it."""
-    path = Path(__file__).resolve().parent.parent / "softpressure" / "batch" / "case_process.py"
-    spec = importlib.util.spec_from_file_location("softpressure_case_process", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)  # not in `sys.modules`: its functions are sent by value, not by name
-    return module
-
-
 def run(client: distributed.Client, folder: Path, blender: str | None) -> int:
     """Run all cases of the plan in a folder, collect them; returns the exit code, 1 if a case has failed."""
-    process = case_process()
     folder = folder.resolve()
-    plan = process.read_plan(folder)
+    plan = CASES["read_plan"](folder)
     command = [blender, "--command", "softpressure"] if blender else plan["command"]
-    jobs = {
-        client.submit(process.run, command, folder, case, retry_killed=True, retries=RETRIES, pure=False): case["name"]
-        for case in plan["cases"]
-    }
+    given = {"retry_killed": True, "retries": RETRIES, "pure": False}
+    jobs = {client.submit(CASES["run"], command, folder, case, **given): case["name"] for case in plan["cases"]}
     for number, job in enumerate(distributed.as_completed(jobs), 1):
-        error = job.exception()
-        print(f"{number} of {len(jobs)}: {jobs[job]}: {error or job.result() or 'finished'}", flush=True)
+        print(f"{number} of {len(jobs)}: {jobs[job]}: {job.exception() or job.result() or 'finished'}", flush=True)
     return subprocess.run([*command, "sweep-collect", str(folder)]).returncode
 
 
-def main() -> int:
-    """Read the command line and run."""
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the folder of the sweep, with its plan")
     parser.add_argument("address", help="of the Dask scheduler, such as tcp://host:8786")
     parser.add_argument("--blender", help="Blender's executable on the workers")
     options = parser.parse_args()
     with distributed.Client(options.address) as client:
-        return run(client, options.folder, options.blender)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        sys.exit(run(client, options.folder, options.blender))

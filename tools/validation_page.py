@@ -5,6 +5,7 @@ tests/support/validation.py.
 """
 
 import ast
+import itertools
 import json
 import os
 import subprocess
@@ -13,6 +14,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from pages import table
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "validation.md"
@@ -24,8 +27,8 @@ HEAD = """# Validation
 What the tests compare with closed forms and independent references. `nox -s validation` writes this page from what they
 measure; do not edit it. A tolerance in % is relative to the expected value. Where a test has several cases, and in each
 several frames or components, the row shows the one that is nearest to its tolerance. Deviations of about 1e-12 and less
-are roundings and differ between processors. "Open" is a tolerance that is not met yet.
-"""
+are roundings and differ between processors. "Open" is a tolerance that is not met yet."""
+COLUMNS = ("quantity", "reference", "expected", "measured", "deviation", "tolerance", "its reason", "test")
 
 
 def tests_that_validate(path: Path) -> set[str]:
@@ -59,38 +62,27 @@ def measure(arguments: list[str]) -> list[dict[str, Any]]:
         return [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
 
 
-def number(value: float, unit: str = "") -> str:
-    """A number to four digits, and its unit."""
-    return f"{value:.4g} {unit}".strip()
+def told(value: float, unit: str = "", digits: int = 4) -> str:
+    """A number and its unit."""
+    return f"{value:.{digits}g} {unit}".strip()
 
 
-def size(value: float) -> str:
-    """A deviation or tolerance to two digits."""
-    return f"{value:.2g}"
-
-
-def table_row(rows: list[dict[str, Any]]) -> str:
-    """Of all cases of a test that measured the same quantity."""
+def row_of(rows: list[dict[str, Any]]) -> list[str]:
+    """The row of all cases of a test that measured the same quantity."""
     worst = max(rows, key=lambda row: (row["part"], row["test"]))
-    unit, off = worst["unit"], abs(worst["measured"] - worst["expected"])
-    in_percent = worst["rel"] * abs(worst["expected"]) >= worst["abs"] and worst["expected"] != 0.0
-    if in_percent:
-        share = 100.0 / abs(worst["expected"])
-        deviation, tolerance = f"{size(share * off)} %", f"{size(100.0 * worst['rel'])} %"
-    else:
-        deviation, tolerance = number(float(size(off)), unit), number(float(size(worst["abs"])), unit)
-    if not worst["holds"]:
-        deviation += " (open)"
+    unit, off, allowed = worst["unit"], abs(worst["measured"] - worst["expected"]), worst["abs"]
+    if worst["expected"] != 0.0 and worst["rel"] * abs(worst["expected"]) >= allowed:
+        off, allowed, unit = 100.0 * off / abs(worst["expected"]), 100.0 * worst["rel"], "%"
     test, _, case = worst["test"].partition("[")
     name = "`" + test.removeprefix("tests/").replace("::", ": ") + "`"
-    cases = len({row["test"] for row in rows})
-    if cases > 1:
+    if (cases := len({row["test"] for row in rows})) > 1:
         name += f", {cases} cases, here {case.rstrip(']')}"
-    columns = [
-        worst["quantity"], worst["source"], number(worst["expected"], unit), number(worst["measured"], unit), deviation,
-        tolerance, worst["reason"], name,
+    cells = [
+        worst["quantity"], worst["source"], told(worst["expected"], worst["unit"]),
+        told(worst["measured"], worst["unit"]), told(off, unit, 2) + ("" if worst["holds"] else " (open)"),
+        told(allowed, unit, 2), worst["reason"], name,
     ]  # fmt: skip
-    return "| " + " | ".join(column.replace("|", "\\|") for column in columns) + " |"
+    return [cell.replace("|", "\\|") for cell in cells]
 
 
 def page_of(rows: list[dict[str, Any]]) -> str:
@@ -98,14 +90,10 @@ def page_of(rows: list[dict[str, Any]]) -> str:
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["room"], row["test"].partition("[")[0], row["quantity"]), []).append(row)
-    lines = [HEAD]
-    for room in sorted({key[0] for key in groups}):
-        lines.append(f"## `core/{room}/`\n")
-        lines.append("| quantity | reference | expected | measured | deviation | tolerance | its reason | test |")
-        lines.append("|" + "---|" * 8)
-        lines += [table_row(group) for key, group in sorted(groups.items()) if key[0] == room]
-        lines.append("")
-    return "\n".join(lines)
+    blocks = [HEAD]
+    for room, found in itertools.groupby(sorted(groups), key=lambda key: key[0]):
+        blocks += [f"## `core/{room}/`", table(COLUMNS, [row_of(groups[key]) for key in found])]
+    return "\n\n".join(blocks) + "\n"
 
 
 def main() -> int:

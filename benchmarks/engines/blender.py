@@ -91,18 +91,10 @@ class Cloth(_Blender):
     settings = f"quality {QUALITY}, no air drag, stiffness set for the mesh, colliders 1 mm thick"
 
     def _make_soft(self, item):
-        modifier = item.modifiers.new("Cloth", "CLOTH")
+        modifier = add_cloth(item, BODY_MASS, SPRING, PRESSURE)
         settings, collision = modifier.settings, modifier.collision_settings
         settings.quality = QUALITY
-        settings.mass = BODY_MASS / len(item.data.vertices)
         settings.air_damping = settings.bending_damping = 0.0
-        # a spring is as stiff as 1000 times the setting over its length
-        stiffness = SPRING / 1000.0 * mean_edge(item.data)
-        for kind in ("tension", "compression", "shear"):
-            setattr(settings, f"{kind}_stiffness_max", stiffness)
-            setattr(settings, f"{kind}_stiffness", stiffness)
-        settings.use_pressure = True
-        settings.uniform_pressure_force, settings.pressure_factor = 1.0, PRESSURE / 1000.0
         collision.distance_min = DISTANCE
         collision.friction = 10.0 * self._given.friction  # its 5 stands for 0.5
         point_cache = modifier.point_cache
@@ -140,8 +132,16 @@ class Rigid(_Blender):
     settings = "10 substeps per frame, 10 iterations"
 
 
-def mean_edge(mesh):
-    """Mean length of a mesh's edges [m]."""
-    ends = np.array([edge.vertices for edge in mesh.edges])
+def add_cloth(item, mass, spring, pressure, ambient=0.0):
+    """Cloth of a mass [kg], with a spring constant [N/m] in each edge and a gas [Pa]; its modifier."""
+    modifier, mesh = item.modifiers.new("Cloth", "CLOTH"), item.data
+    settings, ends = modifier.settings, np.array([edge.vertices for edge in mesh.edges])
     places = np.array([vertex.co for vertex in mesh.vertices])
-    return float(np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1).mean())
+    length = float(np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1).mean())
+    for kind in ("tension", "compression", "shear"):  # a spring is as stiff as 1000 times the setting over its length
+        setattr(settings, f"{kind}_stiffness_max", spring * length / 1000.0)
+        setattr(settings, f"{kind}_stiffness", spring * length / 1000.0)
+    settings.mass = mass / len(mesh.vertices)
+    settings.use_pressure, settings.pressure_factor = True, (pressure + ambient) / 1000.0
+    settings.uniform_pressure_force = pressure / (pressure + ambient)
+    return modifier

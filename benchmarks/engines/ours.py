@@ -56,12 +56,6 @@ class Explicit:
         turns = matrices[:, :3, :3]
         return np.einsum("bij,bj->bi", turns, self.world.model.rigid.centre) + matrices[:, :3, 3], turns
 
-    def work(self):
-        """Counts of what was done."""
-        found = self.world.diagnostics()
-        counts = {name: getattr(found.counts, name) for name in found.counts.__slots__}
-        return {name: count for name, count in counts.items() if count}
-
 
 class Xpbd(Explicit):
     """Small steps."""

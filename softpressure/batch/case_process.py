@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-PLAN = "plan.json"
-RESULT = "result.json"
+PLAN, RESULT = "plan.json", "result.json"
+Case = dict[str, Any]
 
 
 class Killed(Exception):
@@ -31,8 +31,7 @@ def read_plan(folder: Path) -> dict[str, Any]:
     path = folder / PLAN
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such plan. Give the folder of a sweep, which `sweep FILE.blend` makes.")
-    plan: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return plan
+    return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def write(path: Path, text: str) -> None:
@@ -42,35 +41,32 @@ def write(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def finished(folder: Path, case: dict[str, Any]) -> dict[str, Any] | None:
+def finished(folder: Path, case: Case) -> dict[str, Any] | None:
     """The result of a case if it is finished with these inputs, else None."""
     try:
-        result: dict[str, Any] = json.loads((folder / case["name"] / RESULT).read_text(encoding="utf-8"))
+        result = dict(json.loads((folder / case["name"] / RESULT).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return None
     return result if result.get("digest") == case["digest"] else None
 
 
-def failure_file(folder: Path, case: dict[str, Any]) -> Path:
+def failure_file(folder: Path, case: Case) -> Path:
     """Where it says why a case failed."""
     return folder / f"{case['name']}.failed.txt"
 
 
-def failure(folder: Path, case: dict[str, Any]) -> str:
+def failure(folder: Path, case: Case) -> str:
     """Why the last attempt at a case failed, in a sentence; empty if none did."""
-    try:
-        return failure_file(folder, case).read_text(encoding="utf-8").partition("\n")[0]
-    except OSError:
-        return ""
+    path = failure_file(folder, case)
+    return path.read_text(encoding="utf-8").partition("\n")[0] if path.is_file() else ""
 
 
 def failures(folder: Path) -> list[tuple[str, str]]:
     """The names of the cases of a sweep whose last attempt failed, in the order of its plan, and why."""
-    there = {path.name for path in folder.glob("*.failed.txt")}
-    if not there or not (folder / PLAN).is_file():
+    if not any(folder.glob("*.failed.txt")) or not (folder / PLAN).is_file():
         return []
-    cases = [case for case in read_plan(folder)["cases"] if failure_file(folder, case).name in there]
-    return [(case["name"], failure(folder, case)) for case in cases]
+    found = [(case["name"], failure(folder, case)) for case in read_plan(folder)["cases"]]
+    return [(name, reason) for name, reason in found if reason]
 
 
 class Attempt:
@@ -78,7 +74,7 @@ class Attempt:
     `blender --command softpressure`.
     """
 
-    def __init__(self, command: list[str], folder: Path, case: dict[str, Any]) -> None:
+    def __init__(self, command: list[str], folder: Path, case: Case) -> None:
         self._folder, self._case = folder, case
         failure_file(folder, case).unlink(missing_ok=True)
         self._said = tempfile.TemporaryFile()  # noqa: SIM115, closed when the process has ended
@@ -86,7 +82,7 @@ class Attempt:
         self.process = subprocess.Popen(words, stdout=self._said, stderr=subprocess.STDOUT)
 
     def reason(self, retry_killed: bool = False) -> str:
-        """Waits for its end; returns why the case failed, or an empty string.
+        """Wait for its end; why the case failed, or an empty string.
 
         Where its process was killed this is a failure, or with `retry_killed` raises `Killed`.
         """
@@ -96,12 +92,14 @@ class Attempt:
             said = self._said.read().decode(errors="replace")
         if finished(self._folder, self._case) is not None:
             return ""
-        if code < 0 and retry_killed:
-            raise Killed(_ended(code))
+        why = f"Its process ended with code {code}."
+        if code < 0:
+            why = f"Its process was ended by signal {-code} ({signal.Signals(-code).name})."
+            if retry_killed:
+                raise Killed(why)
         if not failure(self._folder, self._case):
             last = [line.strip() for line in said.splitlines() if line.strip()][-1:] or ["nothing"]
-            reason = f"{_ended(code)} Its last line: {last[0]}"
-            write(failure_file(self._folder, self._case), f"{reason}\n\n{said}")
+            write(failure_file(self._folder, self._case), f"{why} Its last line: {last[0]}\n\n{said}")
         return failure(self._folder, self._case)
 
     def end(self) -> None:
@@ -111,14 +109,6 @@ class Attempt:
         self._said.close()
 
 
-def run(command: list[str], folder: Path, case: dict[str, Any], retry_killed: bool = False) -> str:
+def run(command: list[str], folder: Path, case: Case, retry_killed: bool = False) -> str:
     """Run a case unless it is finished; returns why it failed, or an empty string. See `Attempt`."""
-    if finished(folder, case) is not None:
-        return ""
-    return Attempt(command, folder, case).reason(retry_killed)
-
-
-def _ended(code: int) -> str:
-    if code < 0:
-        return f"Its process was ended by signal {-code} ({signal.Signals(-code).name})."
-    return f"Its process ended with code {code}."
+    return "" if finished(folder, case) is not None else Attempt(command, folder, case).reason(retry_killed)

@@ -1,8 +1,10 @@
 """`blender --command softpressure bake FILE.blend`, `export` or `sweep`: simulate and keep it, without a window."""
 
 import argparse
+import contextlib
 import math
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,87 +31,74 @@ class _Parser(argparse.ArgumentParser):
         raise _UsageError(f"{message} (see `blender --command softpressure --help`)")
 
 
-def frame_range(text: str) -> tuple[int, int]:
-    """Read `A:B`, the first and last frame."""
-    first, colon, last = text.partition(":")
-    try:
-        frames = int(first), int(last)
-    except ValueError:
-        frames = 0, -1
-    if not colon or frames[0] > frames[1]:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a frame range; write first and last frame as --frames=1:250")
-    return frames
+def _checked(read: Callable[[str], Any], holds: Callable[[Any], bool], remedy: str) -> Callable[[str], Any]:
+    """A reader of an argument that says what is wrong with it."""
+
+    def reader(text: str) -> Any:
+        with contextlib.suppress(ValueError):
+            value = read(text)
+            if holds(value):
+                return value
+        raise argparse.ArgumentTypeError(f"{text!r} is not {remedy}")
+
+    return reader
 
 
-def length(text: str) -> float:
-    """Read a length, which must not be negative."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a length; write a number of metres as --error=0.001")
-    return value
-
-
-def count(text: str) -> int:
-    """Read a whole number from 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a count; write a whole number from 1 as --workers=2")
-    return int(text)
+_FILE: dict[str, Any] = {"type": Path, "help": "the .blend file"}
+_FOLDER: dict[str, Any] = {"type": Path, "help": "the folder of the sweep"}
+_FRAMES: dict[str, Any] = {
+    "type": _checked(
+        lambda text: tuple(map(int, text.split(":"))), lambda found: len(found) == 2 and found[0] <= found[1],
+        "a frame range; write first and last frame as --frames=1:250",
+    ),
+    "metavar": "A:B", "help": "first and last frame (default: the file's)",
+}  # fmt: skip
+#: Each action and its arguments. A sweep runs all; other programs hand out its cases and collect them.
+_ACTIONS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
+    "bake": ("simulate the scene and bake it to shape keys and keyframes", {
+        "file": _FILE,
+        "--frames": _FRAMES,
+        "--output": {"type": Path, "metavar": "OUT.blend", "help": "default: FILE_baked.blend beside the file"},
+        "--trace": {"type": Path, "metavar": "FILE.csv", "help": "a table of volume, pressure, forces, energy and "
+                    "steps, with reasons, a row per frame and body"},
+    }),
+    "export": ("simulate the scene and write its motion or a table", {
+        "file": _FILE,
+        "output": {"type": Path, "help": "the file to write: .abc, .usdc, .glb, .fbx, .pc2, .mdd or .csv"},
+        "--frames": _FRAMES,
+        "--error": {"type": _checked(float, lambda found: 0.0 <= found < math.inf,
+                                     "a length; write a number of metres as --error=0.001"),
+                    "metavar": "METRES", "help": "largest error of shape keys in .glb and .fbx (default: the file's)"},
+    }),
+    "sweep": ("simulate a file with each combination of values of settings", {
+        "file": _FILE,
+        "--set": {"action": "extend", "nargs": "+", "required": True, "metavar": "NAME.SETTING=VALUES",
+                  "help": "of an object, or of the scene as Scene.SETTING, by their names for scripts; values as 1,2,5 "
+                  "or 1..10:5, which is five from 1 to 10; a component of a vector as Ball.velocity[2]"},
+        "--zip": {"action": "store_true", "help": "take the first values of all lists, then the second"},
+        "--frames": _FRAMES,
+        "--output": {"type": Path, "metavar": "FOLDER", "help": "default: FILE_sweep beside the file"},
+        "--workers": {"type": _checked(int, lambda found: found >= 1,
+                                       "a count; write a whole number from 1 as --workers=2"),
+                      "default": 1, "metavar": "N", "help": "processes at the same time (default: 1)"},
+        "--plan": {"action": "store_true", "help": "only write the plan, for other programs to run its cases"},
+    }),
+    "sweep-case": ("simulate one case of a sweep", {
+        "folder": _FOLDER, "name": {"help": "the name of the case, or its number in the plan, from 1"},
+    }),
+    "sweep-collect": ("write the table and contact sheet of a sweep", {"folder": _FOLDER}),
+}  # fmt: skip
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     """Read the words after `softpressure`; raises `_UsageError`."""
     parser = _Parser(prog="blender --command softpressure", description="Soft Pressure without a window.")
     actions = parser.add_subparsers(dest="action", required=True, parser_class=_Parser)
-    bake = actions.add_parser("bake", help="simulate the scene and bake it to shape keys and keyframes")
-    bake.add_argument("file", type=Path, help="the .blend file")
-    bake.add_argument("--frames", type=frame_range, metavar="A:B", help="first and last frame (default: the file's)")
-    bake.add_argument("--output", type=Path, metavar="OUT.blend", help="default: FILE_baked.blend beside the file")
-    bake.add_argument(
-        "--trace",
-        type=Path,
-        metavar="FILE.csv",
-        help="a table of volume, pressure, forces, energy and steps, with reasons, a row per frame and body",
-    )
-    export = actions.add_parser("export", help="simulate the scene and write its motion or a table")
-    export.add_argument("file", type=Path, help="the .blend file")
-    export.add_argument("output", type=Path, help="the file to write: .abc, .usdc, .glb, .fbx, .pc2, .mdd or .csv")
-    export.add_argument("--frames", type=frame_range, metavar="A:B", help="first and last frame (default: the file's)")
-    export.add_argument(
-        "--error",
-        type=length,
-        metavar="METRES",
-        help="largest error of shape keys in .glb and .fbx (default: the file's)",
-    )
-    _add_sweep(actions)
+    for name, (text, words) in _ACTIONS.items():
+        action = actions.add_parser(name, help=text)
+        for word, options in words.items():
+            action.add_argument(word, **options)
     return parser.parse_args(arguments)
-
-
-def _add_sweep(actions: Any) -> None:
-    """The actions of a sweep: it runs all; other programs hand out its cases and collect them."""
-    sweep = actions.add_parser("sweep", help="simulate a file with each combination of values of settings")
-    sweep.add_argument("file", type=Path, help="the .blend file")
-    sweep.add_argument(
-        "--set",
-        action="extend",
-        nargs="+",
-        required=True,
-        metavar="NAME.SETTING=VALUES",
-        help="of an object, or of the scene as Scene.SETTING, by their names for scripts; values as 1,2,5 or 1..10:5, "
-        "which is five from 1 to 10; a component of a vector as Ball.velocity[2]",
-    )
-    sweep.add_argument("--zip", action="store_true", help="take the first values of all lists, then the second")
-    sweep.add_argument("--frames", type=frame_range, metavar="A:B", help="first and last frame (default: the file's)")
-    sweep.add_argument("--output", type=Path, metavar="FOLDER", help="default: FILE_sweep beside the file")
-    sweep.add_argument("--workers", type=count, default=1, metavar="N", help="processes at the same time (default: 1)")
-    sweep.add_argument("--plan", action="store_true", help="only write the plan, for other programs to run its cases")
-    case = actions.add_parser("sweep-case", help="simulate one case of a sweep")
-    case.add_argument("folder", type=Path, help="the folder of the sweep")
-    case.add_argument("name", help="the name of the case, or its number in the plan, from 1")
-    collect = actions.add_parser("sweep-collect", help="write the table and contact sheet of a sweep")
-    collect.add_argument("folder", type=Path, help="the folder of the sweep")
 
 
 def run(arguments: list[str]) -> int:
@@ -133,10 +122,10 @@ def run(arguments: list[str]) -> int:
 
 def _sweep(options: argparse.Namespace) -> int:
     """The actions of a sweep: 1 if a case has failed."""
-    from . import sweep, sweep_case
+    from . import sweep
 
     if options.action == "sweep-case":
-        print(sweep_case.run(options.folder, options.name))
+        print(sweep.run_case(options.folder, options.name))
         return 0
     if options.action == "sweep-collect":
         said, failed = sweep.collect(options.folder)
@@ -160,27 +149,22 @@ def bake(
     The given file is left as it is unless it is the output, too. Bakes it already holds are made anew. `trace`: a CSV
     file of each step (`trace.py`); then cached frames are simulated anew, too.
     """
+    from ..baking.bake import bake as bake_scene
+    from ..baking.bake import free
+
     target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()
     headless.check_file(file)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target.parent}: no such folder. Create it first.")
     if trace is not None and trace.resolve() in (file.resolve(), target):
         raise ValueError(f"{trace}: the trace would replace the .blend file. Give another path.")
-    with headless.traced(trace) as table:
-        _bake(file, frames, target, table)
+    with Trace(trace) if trace else contextlib.nullcontext() as table:
+        for scene in headless.open_file(file, frames):
+            free(scene)
+            headless.show_progress(scene, headless.simulate(scene, table))
+            headless.show_progress(scene, bake_scene(scene))
+        bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
     return f"softpressure: saved {target}"
-
-
-def _bake(file: Path, frames: tuple[int, int] | None, target: Path, table: Trace | None) -> None:
-    """The same with a table that is open."""
-    from ..baking.bake import bake as bake_scene
-    from ..baking.bake import free
-
-    for scene in headless.open_file(file, frames):
-        free(scene)
-        headless.show_progress(scene, headless.simulate(scene, table))
-        headless.show_progress(scene, bake_scene(scene))
-    bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
 
 
 def export(file: Path, output: Path, frames: tuple[int, int] | None = None, error: float | None = None) -> str:

@@ -1,7 +1,5 @@
 """Files that are opened and simulated without a window, by a command."""
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
@@ -52,16 +50,6 @@ def simulate(scene: bpy.types.Scene, table: Trace | None) -> jobs.Work:
             table.add(scene)
     for sentence in status.pace_texts(scene):
         print(f"softpressure: {scene.name}: {sentence}", flush=True)
-
-
-@contextlib.contextmanager
-def traced(path: Path | None) -> Iterator[Trace | None]:
-    """A table of the steps at a path, or none."""
-    if path is None:
-        yield None
-    else:
-        with Trace(path) as table:
-            yield table
 
 
 def sentence_of(error: BaseException) -> str:

@@ -19,14 +19,27 @@ BACKGROUND = (0.35, 0.37, 0.4)
 _MARGIN, _MISSING = 1.1, (0.25, 0.05, 0.05, 1.0)
 
 
+def render(scene: Any, frame: int, path: Path, size: tuple[int, int] = (WIDTH, HEIGHT), samples: int = 0) -> None:
+    """Render a frame to a PNG, with Workbench, or with so many samples of Cycles; the render settings change."""
+    scene.frame_set(frame)
+    scene.render.engine = "CYCLES" if samples else "BLENDER_WORKBENCH"
+    if samples:
+        scene.cycles.samples, scene.cycles.use_denoising = samples, True
+    scene.render.resolution_x, scene.render.resolution_y = size
+    scene.render.resolution_percentage, scene.render.dither_intensity = 100, 0.0  # its noise would be half of the file
+    image = scene.render.image_settings
+    if hasattr(image, "media_type"):  # Blender 5
+        image.media_type = "IMAGE"
+    image.file_format, image.color_mode, image.compression = "PNG", "RGB", 100
+    scene.render.filepath = str(path)
+    bpy.ops.render.render(write_still=True, scene=scene.name)
+
+
 def still(scene: Any, frame: int, path: Path, text: str) -> None:
-    """Render a frame with Workbench to a PNG, with a text at its top; the scene's render settings change.
+    """Render a frame with Workbench, with a text at its top.
 
     From its camera if it has one, else from one that sees all meshes; before its world, else before a grey one.
     """
-    scene.frame_set(frame)
-    scene.render.engine = "BLENDER_WORKBENCH"
-    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = WIDTH, HEIGHT, 100
     scene.render.use_border = scene.render.use_multiview = scene.render.use_compositing = False
     scene.render.use_sequencer = False
     if scene.world is None:
@@ -40,14 +53,8 @@ def still(scene: Any, frame: int, path: Path, text: str) -> None:
     scene.render.use_stamp = scene.render.use_stamp_note = True
     scene.render.stamp_note_text, scene.render.stamp_font_size = text, 14
     scene.render.stamp_foreground, scene.render.stamp_background = (1.0, 1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 0.6)
-    image = scene.render.image_settings
-    if hasattr(image, "media_type"):  # Blender 5
-        image.media_type = "IMAGE"
-    image.file_format, image.color_mode = "PNG", "RGB"
-    scene.render.filepath = str(path)
-    if scene.camera is None:
-        scene.camera = overview_camera(scene, (frame,))
-    bpy.ops.render.render(write_still=True, scene=scene.name)
+    scene.camera = scene.camera or overview_camera(scene, (frame,))
+    render(scene, frame, path)
 
 
 def overview_camera(scene: Any, frames: Iterable[int]) -> bpy.types.Object:

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-child = importlib.import_module("softpressure_ext.reliability.child")
+child = importlib.import_module("softpressure_ext.tools.child")
 fuzz = importlib.import_module("softpressure_ext.reliability.fuzz")
 hostile = importlib.import_module("softpressure_ext.reliability.hostile")
 kills = importlib.import_module("softpressure_ext.reliability.kills")
-samples = importlib.import_module("softpressure_ext.reliability.samples")
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
+PAGE = importlib.import_module("softpressure_ext.reliability.run").PAGE
 #: Cases that hypothesis found and that ended the process, as they were drawn.
 FUZZED = sorted((Path(__file__).resolve().parent / "fuzzed").glob("*.json"))
 
@@ -41,7 +40,9 @@ def test_a_case_that_ended_the_process_ends_in_order(path: Path) -> None:
     In a process of its own, as it would end that of the tests. The motion is refused with a sentence, or simulated;
     `fuzz.simulate` checks that.
     """
-    assert child.call("fuzz", "simulate", case=json.loads(path.read_text(encoding="utf-8"))) in (True, False)
+    case = json.loads(path.read_text(encoding="utf-8"))
+    case = json.loads(path.read_text(encoding="utf-8"))
+    assert child.call("reliability.fuzz", "simulate", case=case) in (True, False)
 
 
 def test_a_few_kills_lose_at_most_a_frame() -> None:
@@ -54,11 +55,6 @@ def test_a_few_hostile_files_do_nothing() -> None:
     assert data["wrong"] == [] and data["by"]["presets"] == len(hostile.PRESETS)
 
 
-def test_the_page_is_put_together_from_its_lines() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    kept = sorted(PAGE.with_suffix("").glob("*.json"))
-    assert len(kept) >= 4
-    for path in kept:
-        line = json.loads(path.read_text(encoding="utf-8"))
-        for block in line["blocks"]:
-            assert block in text, f"{path.name}: run `nox -s ledger -- --assemble`; the page is not written by hand."
+def test_the_page_is_the_text_with_what_is_kept() -> None:
+    assert len(PAGE.kept()) == len(PAGE.sections)
+    assert PAGE.path.read_text(encoding="utf-8") == PAGE.filled(), "Run `nox -s ledger -- --assemble`."

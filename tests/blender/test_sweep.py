@@ -17,7 +17,7 @@ from bpy_panels import drawn
 from bpy_scene import add_ball
 from softpressure_ext.operators.sweep import SOFTPRESSURE_OT_sweep
 from softpressure_ext.panels.sweep import SIDEBAR
-from softpressure_ext.softpressure.batch import case_process, command, pictures, sweep, sweep_case, sweep_plan
+from softpressure_ext.softpressure.batch import case_process, command, pictures, sweep, sweep_plan
 from softpressure_ext.softpressure.state import jobs
 
 
@@ -39,8 +39,7 @@ def table(folder: Path) -> list[dict[str, str]]:
 
 
 def settings_of(*texts: str, pairwise: bool = False) -> list[dict[str, Any]]:
-    scenes = [bpy.context.scene]
-    return sweep_plan.cases([sweep_plan.read_axis(scenes, text) for text in texts], pairwise)
+    return sweep_plan.cases([bpy.context.scene], list(texts), pairwise)
 
 
 def test_cases_are_all_combinations_or_pairs() -> None:
@@ -52,7 +51,8 @@ def test_cases_are_all_combinations_or_pairs() -> None:
     pairs = settings_of("Scene.substeps=1..10:4", "Ball.mass=1..4:4", pairwise=True)
     assert pairs == [{"Scene.substeps": 1 + 3 * k, "Ball.mass": 1.0 + k} for k in range(4)]
     assert settings_of("Ball.location[2]=3") == [{"Ball.location[2]": 3.0}]  # what is not ours
-    sweep_plan.assign([bpy.context.scene], {"Ball.location[2]": 3.0, "Ball.mass": 7.0, "Scene.solver": "XPBD"})
+    for label, value in {"Ball.location[2]": 3.0, "Ball.mass": 7.0, "Scene.solver": "XPBD"}.items():
+        sweep_plan.setting([bpy.context.scene], label).assign(value)
     ball = bpy.data.objects["Ball"]
     assert (ball.location[2], ball.softpressure.mass) == (3.0, 7.0)
     assert bpy.context.scene.softpressure.solver == "XPBD"
@@ -120,7 +120,7 @@ def test_a_sweep_runs_what_is_not_finished_and_lists_what_fails(
     # the file of a case plays
     bpy.ops.wm.open_mainfile(filepath=str(case / "ball.blend"))
     assert bpy.data.objects["Ball"].softpressure.gauge_pressure == 500.0
-    session = sweep_case.sessions.of(bpy.context.scene)
+    session = sweep.sessions.of(bpy.context.scene)
     assert session.run.cache.last_frame == 3 and not session.is_out_of_date(bpy.context.scene)
     # more values: the finished cases stay as they are
     words[-1], words[-2] = "Ball.scale[0]=1", "Ball.gauge_pressure=500,1000,8000"
@@ -131,13 +131,13 @@ def test_a_sweep_runs_what_is_not_finished_and_lists_what_fails(
     bpy.ops.wm.open_mainfile(filepath=str(file))
     bpy.data.objects["Ball"].softpressure.mass = 3.0
     bpy.ops.wm.save_mainfile()
-    sweep.prepare(file, ["Ball.gauge_pressure=500"], False, None, folder)
+    sweep.prepare(file, ["Ball.gauge_pressure=500"], False, output=folder)
     assert table(folder)[0]["state"] == "finished"
     assert sweep.collect(folder)[1] == 1 and table(folder)[0]["state"] == "not run"
 
 
 def test_a_killed_case_fails_alone_and_is_run_by_the_next_call(tmp_path: Path) -> None:
-    folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1"], False, None, None)
+    folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1"], False)
     case = case_process.read_plan(folder)["cases"][0]
     kill = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"]
     with pytest.raises(case_process.Killed):
@@ -162,7 +162,7 @@ def test_a_folder_without_a_plan_and_a_case_of_no_plan_are_refused(
 ) -> None:
     assert command.run(["sweep-case", str(tmp_path), "1"]) == 1
     assert f"{tmp_path / 'plan.json'}: no such plan" in capsys.readouterr().err
-    folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1,2"], False, None, None)
+    folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1,2"], False)
     assert command.run(["sweep-case", str(folder), "3"]) == 1
     assert "softpressure: 3: no such case. Give a name of the plan, or a number from 1 to 2." in capsys.readouterr().err
 
@@ -209,7 +209,7 @@ def test_the_operator_runs_the_saved_file(tmp_path: Path) -> None:
 
 
 def test_a_sweep_that_is_stopped_ends_its_processes(tmp_path: Path) -> None:
-    folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1,2,3"], False, None, None)
+    folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1,2,3"], False)
     work = sweep.run(folder, 2)
     while len(list(folder.glob(".*.part"))) < 2:
         next(work)
@@ -222,10 +222,10 @@ def test_a_sweep_that_is_stopped_ends_its_processes(tmp_path: Path) -> None:
 
 def test_a_file_that_changes_during_a_sweep_is_not_mixed_into_it(tmp_path: Path) -> None:
     file = saved(tmp_path)
-    folder = sweep.prepare(file, ["Ball.mass=1"], False, None, None)
+    folder = sweep.prepare(file, ["Ball.mass=1"], False)
     bpy.data.objects["Ball"].softpressure.gauge_pressure = 700.0
     bpy.ops.wm.save_mainfile()
     with pytest.raises(
         ValueError, match=r"ball\.blend: has changed since the sweep was planned\. Start the sweep again"
     ):
-        sweep_case.run(folder, "1")
+        sweep.run_case(folder, "1")

@@ -6,13 +6,13 @@ import re
 import pytest
 
 papers = importlib.import_module("softpressure_ext.experiments.run")
-PAGE = papers.PAGE
+PAGE = papers.PAGE.path
 
 
 @pytest.mark.parametrize("name", papers.SECTIONS)
 def test_a_section_was_written_by_the_code_that_it_depends_on(name: str) -> None:
     renew = f"Renew it: `nox -s papers -- --only {name}`"
-    kept = papers.kept(PAGE)
+    kept = papers.PAGE.kept()
     assert name in kept, f"docs/papers.md has no section `{name}`. {renew}."
     changed = papers.changed_files(name, kept[name])
     assert not changed, (
@@ -22,7 +22,7 @@ def test_a_section_was_written_by_the_code_that_it_depends_on(name: str) -> None
 
 
 def test_the_page_is_the_text_with_the_values_that_are_kept() -> None:
-    assert PAGE.read_text(encoding="utf-8") == papers.filled(PAGE), "Run `nox -s papers -- --assemble`."
+    assert PAGE.read_text(encoding="utf-8") == papers.PAGE.filled(), "Run `nox -s papers -- --assemble`."
 
 
 def test_links_and_pictures_of_the_page_lead_somewhere() -> None:

@@ -11,8 +11,8 @@ from softpressure_ext.core import MethodOptions, ModelBuilder, World
 from softpressure_ext.core.bodies.lattice.cells import tetrahedron_volumes
 
 papers = importlib.import_module("softpressure_ext.experiments.run")
-flattened, kurmaly, martin, mesit = (papers.module(name) for name in ("flattened", "kurmaly", "martin", "mesit"))
-VALUES = {name: section["values"] for name, section in papers.kept(papers.PAGE).items()}
+flattened, kurmaly, martin, mesit = (papers.PAGE.module(name) for name in ("flattened", "kurmaly", "martin", "mesit"))
+VALUES = {name: section["values"] for name, section in papers.PAGE.kept().items()}
 H = 1.0 / 60.0
 
 
@@ -54,12 +54,6 @@ def martins_step(force, x, v, mass, rho, h=H):
     a3 = force(x + v3 * h) / mass
     v = v + (a0 + a3 + 2 * (a1 + a2)) / 6 * h
     return x + v * h, v - rho * v
-
-
-# --- Matyka -----------------------------------------------------------------------------------------------------------
-
-
-# --- Mesit ------------------------------------------------------------------------------------------------------------
 
 
 # --- Martin -----------------------------------------------------------------------------------------------------------
