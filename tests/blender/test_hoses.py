@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, select, this_run, this_session
+from bpy_scene import add_ball, frame, key, reopen, select, this_run, this_session
 from softpressure_ext.softpressure.bodies import hose_problems
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import hoses
@@ -61,9 +61,7 @@ def test_a_keyed_valve_is_read_in_each_frame_and_makes_the_cache_out_of_date(fal
     frame(1)
     frame(2)
     assert not this_session().is_out_of_date(bpy.context.scene)
-    for number, valve in ((1, 0.0), (3, 1.0)):
-        hose.softpressure.valve = valve
-        hose.softpressure.keyframe_insert("valve", frame=number)
+    key(hose.softpressure, "valve", (1, 0.0), (3, 1.0))
     assert this_session().is_out_of_date(bpy.context.scene)
     for number in (1, 2, 3):
         frame(number)
@@ -117,9 +115,7 @@ def test_a_duplicate_links_the_duplicated_bodies() -> None:
 def test_a_hose_is_saved_and_undone(tmp_path: Path) -> None:
     *_, hose = linked()
     hose.softpressure.conductance = 0.25
-    path = str(tmp_path / "linked.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopen(tmp_path)
     (hose,) = hoses.of_scene(bpy.context.scene)
     assert [end.name for end in hoses.ends(hose)] == ["One", "Other"]
     assert hose.softpressure.conductance == pytest.approx(0.25)
@@ -138,9 +134,7 @@ def cushions() -> tuple[Any, Any, Any]:
     bpy.ops.mesh.primitive_cube_add(size=1.2, location=(-1, 0, 6.1))
     plate = bpy.context.object
     bpy.ops.softpressure.add_body(kind="COLLIDER")
-    for number, height in ((1, 6.1), (6, 5.8)):
-        plate.location.z = height
-        plate.keyframe_insert("location", frame=number)
+    key(plate, "location", (1, 6.1), (6, 5.8), index=2)
     return one, other, hose
 
 

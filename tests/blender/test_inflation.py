@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, frame, play, rest, shown, this_run, this_session
+from bpy_scene import add_ball, frame, key, play, rest, shown, this_run, this_session
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_simulation
 from softpressure_ext.softpressure.state import versions
 
@@ -101,9 +101,7 @@ def test_too_high_a_pressure_is_reported_in_the_panel_with_a_remedy(pressure: fl
 def test_a_keyed_pressure_is_that_at_rest_and_reported_if_it_is_too_high() -> None:
     bpy.context.scene.use_gravity = False
     ball = add_ball(location=(0, 0, 0))
-    for number, pressure in ((1, 2_000.0), (8, 6_000.0), (30, 6_000.0), (32, 60_000.0)):
-        ball.softpressure.gauge_pressure = pressure
-        ball.keyframe_insert("softpressure.gauge_pressure", frame=number)
+    key(ball.softpressure, "gauge_pressure", (1, 2000.0), (8, 6000.0), (30, 6000.0), (32, 60000.0))
     bpy.context.scene.frame_end = 32
     play(1, 30)
     assert gauge() == pytest.approx(6_000.0, rel=0.02)
@@ -115,9 +113,7 @@ def test_a_keyed_pressure_is_that_at_rest_and_reported_if_it_is_too_high() -> No
 def test_a_keyed_pressure_at_which_a_skin_is_to_tear_is_not_reported() -> None:
     bpy.context.scene.use_gravity = False
     ball = add_ball(location=(0, 0, 0), tear_strain=0.35)
-    for number, pressure in ((1, 2_000.0), (3, 60_000.0)):
-        ball.softpressure.gauge_pressure = pressure
-        ball.keyframe_insert("softpressure.gauge_pressure", frame=number)
+    key(ball.softpressure, "gauge_pressure", (1, 2000.0), (3, 60000.0))
     bpy.context.scene.frame_end = 3
     play(1, 3)
     assert not this_run().overstretched

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, frame, play, select, this_run, this_session
+from bpy_scene import add_ball, add_floor, frame, play, select, this_run, this_session
 from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_curves
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import status
@@ -18,12 +18,6 @@ from softpressure_ext.softpressure.state.measurements import CHANGE, COLUMNS, EN
 from softpressure_ext.softpressure.viewport import curves
 
 G = 9.81
-
-
-def add_floor() -> Any:
-    floor = add_mesh("Floor", [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], [(0, 1, 2, 3)])
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    return floor
 
 
 def row(obj: Any, number: int) -> Any:

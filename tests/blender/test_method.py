@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, frame, play, shown, this_run, this_session
+from bpy_scene import FallingWorld, frame, key, play, shown, this_run, this_session
 from softpressure_ext.core import MethodOptions
 from softpressure_ext.core.parameters.methods import METHODS
 from softpressure_ext.core.solvers.choice import FORCE_BASED
@@ -46,9 +46,7 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
     scene.softpressure.solver = "RK4"
     scene.softpressure.substeps = 40
     ball = add_sphere()
-    for number, pressure in ((1, 2_000.0), (6, 2_000.0), (12, 1e7)):
-        ball.softpressure.gauge_pressure = pressure
-        ball.softpressure.keyframe_insert("gauge_pressure", frame=number)
+    key(ball.softpressure, "gauge_pressure", (1, 2000.0), (6, 2000.0), (12, 10000000.0))
     with pytest.raises(RuntimeError, match=r"Icosphere: the motion grows beyond all bounds in frame \d+"):
         bpy.ops.softpressure.simulate()
     session = this_session()

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, play, this_run
+from bpy_scene import add_ball, play, reopen, this_run
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import status
@@ -33,8 +33,7 @@ def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
     run.seconds.clear()
     steps = int(run.measured[5][0][measurements.STEPS])
     assert texts()[0] == f"{steps} steps per frame" and run.added_mass == run.world.added_mass
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "ball.blend"))
-    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    reopen(tmp_path)
     assert texts() == [f"{steps} steps per frame"]
     ball = bpy.data.objects[0]
     ball.softpressure.mass *= 0.25  # a quarter of the mass takes twice the steps

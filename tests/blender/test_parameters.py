@@ -62,8 +62,7 @@ def refuses(call, **wrong):
         return str(error)
 """
 #: What follows from them.
-FOLLOWS = {
-    "motion.py": """
+FOLLOWS = """
 import shapes
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
@@ -89,8 +88,6 @@ assert refuses(lambda **more: builder.add_collider("toy", *mesh, **more), sticki
 bpy.ops.mesh.primitive_cube_add()
 bpy.ops.softpressure.add_body(kind="COLLIDER")
 assert "stickiness" not in body_rows()
-""",
-    "scene.py": """
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_fluids
 here = scene.softpressure.bl_rna.properties["humidity"]
 assert (here.name, here.default, here.hard_max, here.subtype) == ("Humidity", 40.0, 100.0, "PERCENTAGE")
@@ -99,21 +96,20 @@ assert is_dated(scene.softpressure, "humidity", 50.0)
 scene.softpressure.humidity = 25.0
 assert built().settings[-1]["humidity"] == 0.25
 assert refuses(ModelBuilder, humidity=1.5) == "scene: humidity 1.5; give a number at least 0 and at most 1."
-""",
-}
+"""
 
 
-@pytest.mark.parametrize("file", DECLARED)
-def test_a_setting_is_added_by_one_declaration(tmp_path: Path, file: str) -> None:
+def test_a_setting_is_added_by_one_declaration(tmp_path: Path) -> None:
     for layer in LAYERS:
         shutil.copytree(ROOT / layer, tmp_path / layer, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("__init__.py", "blender_manifest.toml", "manual.html"):
         shutil.copy(ROOT / name, tmp_path / name)
-    table = tmp_path / "core" / "parameters" / file
-    text = table.read_text(encoding="utf-8")
-    assert text.endswith("    ),\n)\n")
-    table.write_text(text.removesuffix(")\n") + DECLARED[file].lstrip("\n") + ")\n", encoding="utf-8")
-    script = LOADED + FOLLOWS[file] + "print('it follows')"
+    for file, declared in DECLARED.items():
+        table = tmp_path / "core" / "parameters" / file
+        text = table.read_text(encoding="utf-8")
+        assert text.endswith("    ),\n)\n")
+        table.write_text(text.removesuffix(")\n") + declared.lstrip("\n") + ")\n", encoding="utf-8")
+    script = LOADED + FOLLOWS + "print('it follows')"
     run = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path / "tests" / "support", capture_output=True, text=True, check=False
     )

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, play, this_run, this_session
+from bpy_scene import add_ball, key, play, this_run, this_session
 from softpressure_ext.core import nrt
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_given
 from softpressure_ext.softpressure.reports.quantities import Quantities
@@ -104,9 +104,7 @@ def test_gas_and_springs_that_are_keyed_change_the_pressure_while_it_runs() -> N
     ball = add_ball(location=(0, 0, 0), temperature=0.12027, damping=20.0, point_mass=0.1, drawn_shape="SLACK")
     give_all(ball)
     settings = ball.softpressure
-    for frame, amount in ((1, 700.0), (5, 700.0), (6, 100.0)):
-        settings.gas_amount = amount
-        settings.keyframe_insert("gas_amount", frame=frame)
+    key(settings, "gas_amount", (1, 700.0), (5, 700.0), (6, 100.0))
     play(1, 10)
     session = this_session()
     assert not session.refusals.error

@@ -6,21 +6,11 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-import shapes
-from bpy_scene import FallingWorld, add_mesh, frame, play, rest, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_beast, attribute, frame, key, play, rest, shown, this_run, this_session
 from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN, TORN
 from softpressure_ext.softpressure.simulation import interactive
 from softpressure_ext.softpressure.state import jobs, worker_thread
-
-
-def add_beast(name: str = "Beast", place: Any = (0, 0, 2), **settings: Any) -> Any:
-    x, triangles = shapes.beast()
-    obj = add_mesh(name, (x + place).tolist(), triangles.tolist())
-    for setting, value in {"simulation_mesh": "EVEN", **settings}.items():
-        setattr(obj.softpressure, setting, value)
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    return obj
 
 
 def group(obj: Any, vertices: Any, name: str = "Group", weights: Any = 1.0) -> str:
@@ -73,12 +63,10 @@ def by_armature(obj: Any) -> Any:
 def by_shape_key(obj: Any) -> None:
     """Key a shape that is bent and raised."""
     obj.shape_key_add(name="Basis")
-    key = obj.shape_key_add(name="Bent", from_mix=False)
-    for point in key.data:
+    bent = obj.shape_key_add(name="Bent", from_mix=False)
+    for point in bent.data:
         point.co.z += 0.5 + 0.3 * point.co.x**2
-    for number, value in ((1, 0.0), (11, 1.0)):
-        key.value = value
-        key.keyframe_insert("value", frame=number)
+    key(bent, "value", (1, 0.0), (11, 1.0))
 
 
 def animated(obj: Any, number: int) -> Any:
@@ -156,9 +144,7 @@ def test_goals_have_weights_and_follow_the_animation_and_a_goal_of_one_is_a_pin(
 def test_a_held_body_shows_its_own_animation_and_is_released_where_it_is(lead: Any) -> None:
     obj = add_beast()
     lead(obj)
-    for number, is_active in ((1, False), (6, True)):
-        obj.softpressure.is_active = is_active
-        obj.softpressure.keyframe_insert("is_active", frame=number)
+    key(obj.softpressure, "is_active", (1, False), (6, True))
     wanted = [animated(obj, number) for number in (3, 5)]
     frame(1)
     play(1, 7)
@@ -201,8 +187,7 @@ def test_drawn_faces_on_torn_triangles_are_noted(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(FallingWorld, "torn_triangles", torn)
     play(1, 6)
-    flat = np.empty(len(obj.data.polygons), np.float32)
-    obj.data.attributes[TORN].data.foreach_get("value", flat)
+    flat = attribute(obj.data, TORN)
     corners = np.array([polygon.vertices[:] for polygon in obj.data.polygons])
     heights = rest(obj)[corners][:, :, 2].mean(axis=1)
     assert set(flat.tolist()) == {4.0, float(NEVER)}
@@ -240,8 +225,7 @@ def test_attributes_and_colours_are_those_of_drawn_vertices() -> None:
     play(1, 4)
     for name in (STRAIN, FORCE):
         assert len(obj.data.attributes[name].data) == len(obj.data.vertices)
-    flat = np.empty(len(obj.data.vertices), np.float32)
-    obj.data.attributes[STRAIN].data.foreach_get("value", flat)
+    flat = attribute(obj.data, STRAIN)
     assert np.abs(flat).max() < 1e-3  # it only falls
 
 
@@ -257,6 +241,5 @@ def test_a_hanging_beast_stays_at_its_pins_and_tears_off_where_it_is_weak() -> N
     assert not this_session().refusals.error
     frame(8)
     np.testing.assert_allclose(shown(obj)[head(obj)], x[head(obj)], atol=1e-5)
-    flat = np.empty(len(obj.data.polygons), np.float32)
-    obj.data.attributes[TORN].data.foreach_get("value", flat)
+    flat = attribute(obj.data, TORN)
     assert 0 < (flat < NEVER).sum() < len(flat)

@@ -11,7 +11,9 @@ import shapes
 from bpy_panels import body_rows
 from bpy_scene import (
     add_ball,
+    add_beast,
     add_mesh,
+    fallen,
     frame,
     play,
     problem_of,
@@ -21,7 +23,6 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.core import check_closed_surface
-from softpressure_ext.core.simulation_mesh.even import WRAPPED
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import simulation_mesh
 from softpressure_ext.softpressure.state import versions
@@ -36,23 +37,9 @@ def add_monkey(**settings: Any) -> Any:
     return obj
 
 
-def add_beast(**settings: Any) -> Any:
-    x, triangles = shapes.beast()
-    obj = add_mesh("Beast", (x + (0, 0, 2)).tolist(), triangles.tolist())
-    for name, value in {"simulation_mesh": "EVEN", **settings}.items():
-        setattr(obj.softpressure, name, value)
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    return obj
-
-
 def body() -> Any:
     assert not this_session().refusals.error
     return this_run().start.bodies[0]
-
-
-def fallen(frames: int) -> float:
-    """How far free vertices of the stand-in for the solver have fallen [m]."""
-    return 9.81 * frames * (frames + 1) / (2.0 * 24.0**2)
 
 
 @pytest.mark.usefixtures("falling")
@@ -70,17 +57,6 @@ def test_the_drawn_mesh_follows_and_its_bake_is_the_preview(add: Any) -> None:
     assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
     frame(10)
     np.testing.assert_allclose(shown(obj), preview, atol=1e-5)
-
-
-@pytest.mark.usefixtures("falling")
-def test_an_open_mesh_is_refused_as_drawn_and_wrapped_as_even() -> None:
-    obj = add_monkey()
-    frame(1)
-    assert simulation_mesh_notes.notes(bpy.context.scene, obj) == [f"Suzanne {WRAPPED}."]
-    obj.softpressure.simulation_mesh = "DRAWN"
-    assert "open edges" in problem_of(obj)
-    obj.softpressure.simulation_mesh = "EVEN"
-    assert not problem_of(obj)
 
 
 @pytest.mark.usefixtures("falling")
@@ -115,18 +91,6 @@ def test_undo_brings_back_what_was_simulated() -> None:
     assert bpy.data.objects["Beast"].softpressure.simulation_mesh == "EVEN"
     play(1, 2)
     assert body().drawn is not None
-
-
-@pytest.mark.usefixtures("falling")
-def test_count_and_detail_make_another_mesh_and_the_cache_out_of_date() -> None:
-    obj, scene = add_beast(), bpy.context.scene
-    counts = []
-    for detail, own in (("DRAFT", 0), ("NORMAL", 0), ("NORMAL", 500)):
-        scene.softpressure.detail, obj.softpressure.simulation_vertices = detail, own
-        assert this_run().cache is None or this_session().is_out_of_date(scene)
-        play(1, 2)
-        counts.append(len(body().positions))
-    assert counts == pytest.approx([300, min(1000, len(rest(obj))), 500], rel=0.05)
 
 
 @pytest.mark.usefixtures("falling")

@@ -4,15 +4,8 @@ import bpy
 import drawn_meshes
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, play, shown, this_run
+from bpy_scene import add_ball, frame, interpolate, key, play, shown, this_run
 from softpressure_ext.softpressure.scene_io import mesh_io, vacuum
-
-
-def key(obj, name, values):
-    """Key a setting by frame."""
-    for number, value in values.items():
-        setattr(obj.softpressure, name, value)
-        obj.softpressure.keyframe_insert(name, frame=number)
 
 
 def gauge():
@@ -28,7 +21,7 @@ def test_a_keyed_pressure_below_zero_is_what_the_panel_says():
     ball = bpy.context.object
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
     ball.softpressure.simulation_mesh = "DRAWN"
-    key(ball, "gauge_pressure", {1: 2000.0, 8: -200.0})
+    key(ball.softpressure, "gauge_pressure", (1, 2000.0), (8, -200.0))
     assert vacuum.text(scene, ball) == "The pressure is held, as it falls below 0"
     play(1, 4)
     keyed = ball.softpressure.gauge_pressure
@@ -70,14 +63,14 @@ def test_a_vacuum_packs_a_bag_round_a_cube():
 
 def test_the_panel_says_why_a_pressure_below_zero_is_not_held():
     ball = add_ball()
-    key(ball, "gauge_pressure", {1: 2000.0, 8: -200.0})
+    key(ball.softpressure, "gauge_pressure", (1, 2000.0), (8, -200.0))
     ball.softpressure.leak_diameter = 0.01
     assert "not kept, as it has a leak" in vacuum.text(bpy.context.scene, ball)
 
 
 def test_pressures_above_zero_hold_the_amount():
     ball = add_ball()
-    key(ball, "gauge_pressure", {1: 2000.0, 8: 100.0})
+    key(ball.softpressure, "gauge_pressure", (1, 2000.0), (8, 100.0))
     assert vacuum.text(bpy.context.scene, ball) == ""
 
 
@@ -85,10 +78,8 @@ def test_a_keyed_tear_strain_pops_a_ball_at_a_frame():
     scene = bpy.context.scene
     scene.use_gravity = False
     ball = add_ball(simulation_mesh="DRAWN", stretch_modulus=3000.0)
-    key(ball, "tear_strain", {1: 0.0, 4: 0.0, 5: 0.01})
-    for curve in ball.animation_data.action.layers[0].strips[0].channelbags[0].fcurves:
-        for point in curve.keyframe_points:
-            point.interpolation = "CONSTANT"
+    key(ball.softpressure, "tear_strain", (1, 0.0), (4, 0.0), (5, 0.01))
+    interpolate(ball, "CONSTANT")
     play(1, 4)
     assert not this_run().world.torn_triangles(0).any()
     play(5, 9)
