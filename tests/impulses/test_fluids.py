@@ -66,7 +66,7 @@ def test_a_ball_floats_as_deep_as_archimedes_says(solver):
     placed = positions + [0.0, 0.0, 0.3]
     mass = 0.3 * WATER * 4.0 / 3.0 * np.pi * radius**3
     if solver == "RIGID":
-        builder.add_rigid("ball", placed, triangles, mass=mass, linear_damping=3.0)
+        builder.add_rigid("ball", placed, triangles, mass=mass, linear_damping=20.0)
     else:
         builder.add_membrane(
             "ball", placed, triangles, mass=mass, gauge_pressure=2e4, stretch_modulus=1e5, damping=5.0,
@@ -74,10 +74,11 @@ def test_a_ball_floats_as_deep_as_archimedes_says(solver):
         )  # fmt: skip
     world = World(builder.build(), frame_rate=24, substeps=10, solver="EXPLICIT" if solver == "RIGID" else solver)
     heights, displaced = [], []
-    for frame in range(120):
+    settled, frames = (24, 36) if solver == "RIGID" else (72, 120)
+    for frame in range(frames):
         world.advance_frame()
         at = world.rigid_positions(0) if solver == "RIGID" else world.positions(0)
-        if frame >= 72:
+        if frame >= settled:
             corners = at[triangles]
             heights.append(at[:, 2].min())
             displaced.append(volume_below(0.3, corners[:, :, 2], area_vectors(corners)[:, 2])[0])
@@ -142,8 +143,8 @@ def test_an_upright_box_is_righted_and_a_heavier_body_sinks():
     assert 0.05 - world.rigid_positions(raft)[:, 2].mean() == pytest.approx(8.0 / WATER / 0.16, abs=2e-3)
 
 
-def balloon(builder, *, share=1.0, mass=0.05, centre=0.12, pressure=1500.0, held="VOLUME"):
-    positions, triangles = shapes.icosphere(3, 0.1)
+def balloon(builder, *, level=3, share=1.0, mass=0.05, centre=0.12, pressure=1500.0, held="VOLUME"):
+    positions, triangles = shapes.icosphere(level, 0.1)
     return builder.add_membrane(
         "balloon", positions + [0.0, 0.0, centre], triangles, mass=mass, gauge_pressure=pressure, stretch_modulus=600.0,
         damping=10.0, bounciness=0.0, pressure_at="REST", drawn_shape="INFLATED", gas_hold=held,
@@ -151,13 +152,12 @@ def balloon(builder, *, share=1.0, mass=0.05, centre=0.12, pressure=1500.0, held
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT"])
-def test_a_water_balloon_sags_keeps_its_volume_and_rests(solver):
+def test_a_water_balloon_sags_keeps_its_volume_and_rests():
     """It rests with the mass of its water, so the floor carries its weight."""
     builder = ModelBuilder()
     balloon(builder)
     builder.add_collider("floor", *shapes.grid(1.0), friction=0.6)
-    world = World(builder.build(), frame_rate=24, substeps=10, solver=solver)
+    world = World(builder.build(), frame_rate=24, substeps=10, solver="EXPLICIT")
     start, speeds = world.positions(0), []
     for frame in range(72):
         world.advance_frame()
@@ -174,12 +174,12 @@ def test_a_water_balloon_sags_keeps_its_volume_and_rests(solver):
 def test_the_floor_carries_the_weight_of_a_water_balloon(solver, share):
     """Also in the forces of a single step: the weight acts within it, where the contacts balance it."""
     builder = ModelBuilder()
-    balloon(builder, share=share, held="AMOUNT" if solver == "XPBD" else "VOLUME")
+    balloon(builder, level=2, share=share, held="AMOUNT" if solver == "XPBD" else "VOLUME")
     builder.add_collider("floor", *shapes.grid(1.0), friction=0.6)
     world, forces = World(builder.build(), frame_rate=24, substeps=20, solver=solver), []
-    for frame in range(96):
+    for frame in range(60):
         world.advance_frame()
-        forces += [world.contact_forces(0).sum()] * (frame >= 72)
+        forces += [world.contact_forces(0).sum()] * (frame >= 36)
     weight = GRAVITY * world.model.body_mass[0]
     assert np.mean(forces) == pytest.approx(weight, rel=0.02)
     assert np.ptp(forces) < 0.1 * weight
@@ -266,14 +266,14 @@ def test_a_rising_level_lifts_what_floats():
     builder, radius = ModelBuilder(liquid_density=WATER, drag_coefficient=2.0), 0.1
     positions, triangles = shapes.icosphere(1, radius)
     mass = 0.3 * WATER * 4.0 / 3.0 * np.pi * radius**3
-    builder.add_rigid("ball", positions, triangles, mass=mass, linear_damping=5.0)
+    builder.add_rigid("ball", positions, triangles, mass=mass, linear_damping=20.0)
     world = World(builder.build(), frame_rate=24, substeps=10)
-    levels, heights = [*[0.0] * 72, *np.linspace(0.0, 0.3, 48), *[0.3] * 72], []
+    levels, heights = [*[0.0] * 24, *np.linspace(0.0, 0.3, 24), *[0.3] * 24], []
     for level in levels:
         world.advance_frame(FrameInput(liquid_level=level))
         heights.append(world.rigid_positions(0)[:, 2].mean())
-    assert np.mean(heights[-24:]) - np.mean(heights[48:72]) == pytest.approx(0.3, abs=0.003)
-    assert np.std(heights[-24:]) < 0.003
+    assert np.mean(heights[-8:]) - np.mean(heights[16:24]) == pytest.approx(0.3, abs=0.003)
+    assert np.std(heights[-8:]) < 0.003
     with pytest.raises(ParameterError, match="liquid: level nan"):
         world.advance_frame(FrameInput(liquid_level=np.nan))
 
@@ -281,7 +281,7 @@ def test_a_rising_level_lifts_what_floats():
 @pytest.mark.parametrize(
     ("vessel", "square"),
     [
-        (shapes.icosphere(3, 0.1), lambda _: 1.5602 * GRAVITY / 0.1),  # half a sphere
+        (shapes.icosphere(2, 0.1), lambda _: 1.5602 * GRAVITY / 0.1),  # half a sphere
         (shapes.box(0.2, 4), lambda volume: GRAVITY * np.pi / 0.2 * np.tanh(np.pi * volume / 0.2**3)),
     ],
     ids=["sphere", "cube"],

@@ -183,11 +183,11 @@ def test_balls_hold_as_much_with_every_rule_():
     expected = BASKETBALL.volume_ratio
     for choice in ({"volume": "BOUNDING_BOX"}, {"volume": "CENTRE_FAN"}, {"spread": "VALENCE"}):
         builder = ModelBuilder(gravity=(0, 0, 0))
-        add_ball(builder, BASKETBALL, 2, damping=20.0)
+        add_ball(builder, BASKETBALL, 2, damping=60.0)
         world = World(
             builder.build(), frame_rate=60, substeps=120, threads=1, options=MethodOptions(**choice), solver="RK4"
         )
-        for _ in range(60):
+        for _ in range(20):
             world.advance_frame()
         # as exact as the default rule holds this mesh (`physics/test_hold.py`); by springs twelve vertices bulge less
         assert world.diagnostics().bodies[0].volume_ratio == pytest.approx(expected, rel=3e-3), choice
@@ -228,7 +228,7 @@ def test_a_rule_that_bursts_a_body_in_air_names_the_remedy():
 
 @pytest.mark.parametrize("solver", ["XPBD", "RK4_MARTIN"])
 def test_step_damping_does_not_depend_on_the_substep(solver):
-    """(1 - rho)^60 of a ball's flight is left after a second; all vertices of an icosahedron have the same springs."""
+    """(1 - rho)^40 of a ball's flight is left after 2/3 s; all vertices of an icosahedron have the same springs."""
     builder = ModelBuilder(gravity=(0, 0, 0))
     x, triangles = shapes.icosphere(0, 0.3)
     builder.add_membrane(
@@ -239,17 +239,17 @@ def test_step_damping_does_not_depend_on_the_substep(solver):
     k = model.edges.stiffness[0]
     np.testing.assert_allclose(model.edges.stiffness, k, rtol=1e-12)
     rho = 0.01 + 0.99 * k / 4000.0
-    for substeps in (SUBSTEPS[solver], 3 * SUBSTEPS[solver]):
+    for substeps in (20, 60):
         world = World(
             model, frame_rate=60.0, substeps=substeps, threads=1, solver=solver,
             options=MethodOptions(step_damping=True, stiffest_spring=4000.0),
         )  # fmt: skip
-        for _ in range(60):
+        for _ in range(40):
             world.advance_frame()
-        left = (1.0 - rho) ** 60
+        left = (1.0 - rho) ** 40
         assert 0.01 < left < 0.4
         np.testing.assert_allclose(velocity(world), left * np.array([2.0, -1.0, 0.5]), rtol=1e-7)
-        assert world.rigid_velocity(0)[0][0] == pytest.approx(0.99**60, rel=1e-9)
+        assert world.rigid_velocity(0)[0][0] == pytest.approx(0.99**40, rel=1e-9)
 
 
 def test_rigid_bodies_alone_are_damped_alike():

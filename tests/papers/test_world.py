@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import shapes
 from scenes import GRAVITY, Ball, add_ball, angular_momentum, ball_world, centre, momentum
-from softpressure_ext.core import DivergenceError, FrameInput, ModelBuilder, ParameterError, World
+from softpressure_ext.core import DivergenceError, FrameInput, ModelBuilder, World
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.stability import stable_time, stiffest_frequency
-from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
+from softpressure_ext.core.solvers.choice import FORCE_BASED
 from validation import validated
 
 SOFT = Ball(0.2, 0.2, 2e3, 5e3)
@@ -147,9 +147,3 @@ def test_the_stiffest_oscillation_is_that_of_the_dense_jacobian():
     # power iteration comes from below: 60 steps leave some per cent where frequencies lie close
     assert 0.97 * expected < stiffest_frequency(model, forces, gas) < 1.0001 * expected
     assert stable_time(model, forces, "RK4", gas) < 2.83 / expected
-
-
-def test_all_methods_are_offered_by_name():
-    assert set(FORCE_BASED) < set(SOLVERS)
-    with pytest.raises(ParameterError, match=r"solver: 'EULER'; give one of EXPLICIT, XPBD, EXPLICIT_EULER"):
-        ball_world(SOFT, 1, solver="EULER")

@@ -53,16 +53,6 @@ def scene(count: int = 0, kind: str = "stack", ball: tuple[float, float, float] 
     return world_of(builder)
 
 
-def rigid_energy(world: World) -> float:
-    """Motion and height of the rigid bodies [J]."""
-    total = 0.0
-    for body, mass in enumerate(world.model.rigid.mass):
-        speed, spin = world.rigid_velocity(body)
-        total += mass * (0.5 * speed @ speed - rigid_scenes.centre(world, body) @ world.model.gravity)
-        total += 0.5 * spin @ rigid_scenes.inertia(world, body) @ spin
-    return float(total)
-
-
 def rests(world: World) -> bool:
     """Whether all rigid bodies sleep."""
     rigid = world.save().rigid
@@ -72,10 +62,10 @@ def rests(world: World) -> bool:
 @pytest.mark.parametrize(("kind", "count"), [("stack", 10), ("heap", 48)])
 def test_boxes_beside_a_ball_come_to_rest_without_gaining_energy(kind: str, count: int) -> None:
     world = scene(count, kind)
-    start = rigid_energy(world)
+    start = rigid_scenes.energy(world)
     for _ in range(THREE_SECONDS):
         world.advance_frame()
-        assert rigid_energy(world) <= start * (1.0 + 1e-6)
+        assert rigid_scenes.energy(world) <= start * (1.0 + 1e-6)
         if rests(world):
             break
     assert rests(world)
