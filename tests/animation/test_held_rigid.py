@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from rigid_scene import block
+from scenes import advance
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from validation import validated
 
@@ -50,8 +51,7 @@ def test_it_goes_on_with_the_velocity_and_the_spin_of_its_animation():
     inertia = 1.0 / 12.0 * (1.0**2 + 0.4**2)
     np.testing.assert_allclose(state.rigid.angular_momentum[0], [0.0, 0.0, inertia * rate], rtol=0, atol=1e-9)
     before = world.rigid_transform(0)[:3, 3]
-    for _ in range(6):
-        world.advance_frame()
+    advance(world, 6)
     time = 6 / RATE
     way = world.rigid_transform(0)[:3, 3] - before
     validated(
@@ -72,8 +72,7 @@ def test_a_body_on_it_is_carried_and_falls_with_it():
         world.advance_frame(FrameInput(held_rigid={0: moved((0.0, 0.0, 0.2 * frame / RATE))}))
     lift = world.rigid_transform(1)[2, 3]
     assert lift == pytest.approx(0.2, abs=0.03)
-    for _ in range(6):
-        world.advance_frame()
+    advance(world, 6)
     fall, own = world.rigid_transform(1)[2, 3] - lift, world.rigid_transform(0)[2, 3] - 0.2
     assert own == pytest.approx(0.2 * 0.25 - 0.5 * 9.81 * 0.25**2, abs=0.02)
     assert fall == pytest.approx(own, abs=0.02)
@@ -133,8 +132,7 @@ def test_a_body_held_exactly_on_the_floor_stays_there_when_it_is_released(solver
     for first in (0, 1):  # in the frame in which they come free, and after it
         other = World(model, frame_rate=RATE, threads=1, solver=solver)
         other.load(states[first])
-        for _ in range(8 - first):
-            other.advance_frame()
+        advance(other, 8 - first)
         np.testing.assert_array_equal(other.save().positions, world.save().positions)
 
 

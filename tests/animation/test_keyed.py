@@ -75,13 +75,11 @@ def test_a_model_with_other_values_is_the_model_that_is_built_with_them(start, e
 
 def test_a_skin_with_another_stretch_modulus_takes_the_volume_of_the_closed_form():
     world = world_of(ball_builder(damping=30.0))
-    for _ in range(12):
-        world.advance_frame()
+    scenes.advance(world, 12)
     assert world.diagnostics().bodies[0].volume_ratio == pytest.approx(SOFT_BALL.volume_ratio, rel=0.005)
     steps = world.diagnostics().counts.stages
     world.advance_frame(FrameInput(values={0: {"stretch_modulus": 2.0 * SOFT_BALL.stretch_modulus}}))
-    for _ in range(11):
-        world.advance_frame()
+    scenes.advance(world, 11)
     stiff = SOFT_BALL.like(stretch_modulus=2.0 * SOFT_BALL.stretch_modulus)
     assert SOFT_BALL.volume_ratio - stiff.volume_ratio > 0.03
     validated(
@@ -155,12 +153,10 @@ def test_a_box_slides_from_when_its_friction_is_0():
     builder.add_rigid("box", *block((0.4, 0.4, 0.2), (0.0, 0.0, 0.101)), friction=0.9)
     builder.add_collider("floor", *shapes.grid(20.0), friction=0.9)
     world = world_of(builder)
-    for _ in range(24):
-        world.advance_frame()
+    scenes.advance(world, 24)
     before = world.rigid_transform(0)[0, 3]
     assert abs(before) < 0.005
-    for _ in range(12):
-        world.advance_frame(FrameInput(values={0: {"friction": 0.0}}))
+    scenes.advance(world, 12, values={0: {"friction": 0.0}})
     validated(
         "way of a box on a slope from when its friction is keyed to 0", room="animation",
         measured=world.rigid_transform(0)[0, 3] - before, expected=0.5 * pull[0] * 0.5**2, unit="m", rel=0.03,
@@ -170,10 +166,8 @@ def test_a_box_slides_from_when_its_friction_is_0():
 
 def test_gravity_can_be_turned():
     world = world_of(ball_builder(damping=5.0))
-    for _ in range(6):
-        world.advance_frame(FrameInput(gravity=(0.0, 0.0, -9.81)))
-    for _ in range(6):
-        world.advance_frame(FrameInput(gravity=(4.0, 0.0, 0.0)))
+    scenes.advance(world, 6, gravity=(0.0, 0.0, -9.81))
+    scenes.advance(world, 6, gravity=(4.0, 0.0, 0.0))
     seconds = 6.0 / RATE
     validated(
         "velocity of a ball whose gravity is keyed", room="animation",
@@ -255,8 +249,7 @@ def test_a_body_is_held_and_goes_on_from_there_with_the_velocity_of_its_animatio
         world.advance_frame(FrameInput(held={0: place}))
         np.testing.assert_allclose(world.positions(0), place, rtol=0, atol=1e-9)
     start = world.positions(0).mean(axis=0)
-    for _ in range(6):
-        world.advance_frame()
+    scenes.advance(world, 6)
     seconds = 6.0 / RATE
     moved = world.positions(0).mean(axis=0) - start
     # XPBD's steps fall by g h more than the parabola
@@ -270,8 +263,7 @@ def test_others_rest_on_a_body_that_is_held():
     ball, faces = shapes.icosphere(2, 0.2, (0.0, 0.0, 0.75))
     builder.add_membrane("ball", ball, faces, mass=2.0, gauge_pressure=5e3, stretch_modulus=2e4, damping=5.0)
     world = world_of(builder)
-    for _ in range(24):
-        world.advance_frame(FrameInput(held={0: x}))
+    scenes.advance(world, 24, held={0: x})
     np.testing.assert_array_equal(world.positions(0), x)
     assert 0.55 < world.positions(1)[:, 2].mean() < 0.75
 

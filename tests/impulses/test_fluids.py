@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shapes
-from scenes import GRAVITY, momentum, velocity
+from scenes import GRAVITY, advance, momentum, velocity
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.impulses.fluids import Fluids
 from softpressure_ext.core.impulses.slosh import SLOSH_DAMPING
@@ -38,8 +38,7 @@ def test_a_helium_balloon_rises_as_archimedes_and_newton_say(solver):
         world = helium_world(solver, drag_coefficient=drag)
         mass, frames = world.model.body_mass[0], 6 if drag == 0.0 else 18
         assert mass == pytest.approx(0.003 + HELIUM * world.model.rest_volume[0])
-        for _ in range(frames):
-            world.advance_frame()
+        advance(world, frames)
         positions, volume, time = world.positions(0), world.model.rest_volume[0], frames / 24
         if solver == "XPBD":  # does not hold the volume at rest, but does not vibrate
             volume = world.diagnostics().bodies[0].volume
@@ -119,8 +118,7 @@ def test_a_ball_under_water_spins_on(solver):
         return (mass * np.cross(x - (mass * x).sum(axis=0) / mass.sum(), v)).sum(axis=0)
 
     start = spin()
-    for _ in range(24):
-        world.advance_frame()
+    advance(world, 24)
     np.testing.assert_allclose(spin(), start, rtol=0.0, atol=0.01 * np.abs(start).max())
 
 
@@ -131,13 +129,11 @@ def test_an_upright_box_is_righted_and_a_heavier_body_sinks():
     raft = builder.add_rigid("raft", flat, triangles, mass=8.0, angular_damping=3.0, linear_damping=1.0)
     stone = builder.add_rigid("stone", positions + [2.0, 0.0, -1.0], triangles, mass=16.0)
     world = World(builder.build(), frame_rate=24, substeps=10)
-    for _ in range(6):
-        world.advance_frame()
+    advance(world, 6)
     velocity, _ = world.rigid_velocity(stone)
     fall, limit = 0.5 * GRAVITY, np.sqrt(0.5 * GRAVITY * 16.0 / (0.5 * WATER * 0.04))
     assert velocity[2] == pytest.approx(-limit * np.tanh(fall * 0.25 / limit), rel=0.01)
-    for _ in range(114):
-        world.advance_frame()
+    advance(world, 114)
     up = world.rigid_transform(raft)[:3, :3] @ shapes.rotation((0.0, 1.0, 0.0), 0.5) @ [0.0, 0.0, 1.0]
     assert up[2] == pytest.approx(1.0, abs=2e-3)
     assert 0.05 - world.rigid_positions(raft)[:, 2].mean() == pytest.approx(8.0 / WATER / 0.16, abs=2e-3)
@@ -190,8 +186,7 @@ def test_what_fills_a_skin_neither_moves_nor_deforms_it_in_free_flight():
     balloon(builder, centre=0.0)
     world = World(builder.build(), frame_rate=24, substeps=10)
     start = world.positions(0)
-    for _ in range(12):
-        world.advance_frame()
+    advance(world, 12)
     at = world.positions(0)
     assert at[:, 2].mean() - start[:, 2].mean() == pytest.approx(-0.5 * GRAVITY * 0.25, rel=0.01)
     np.testing.assert_allclose(at - at.mean(axis=0), start - start.mean(axis=0), atol=5e-4)
@@ -206,8 +201,7 @@ def test_a_tank_is_pressed_by_the_depth_below_the_level():
         fill_share=0.4, pinned=np.arange(len(positions)),
     )  # fmt: skip
     world = World(builder.build(), frame_rate=24, substeps=10)
-    for _ in range(6):
-        world.advance_frame()
+    advance(world, 6)
     assert world.diagnostics().bodies[0].liquid_level == pytest.approx(-0.1 + 0.4 * 0.2, abs=1e-9)
     model, state = world.model, world.save()
     state.felt_gravity[:] = model.gravity
@@ -235,8 +229,7 @@ def test_what_surrounds_and_what_filled_a_burst_skin_does_not_push_it(solver):
         above = state.positions[edges, 0] > 0.05
         state.keyed = replace(state.keyed, torn=above[:, 0] != above[:, 1])
         world.load(state)
-        for _ in range(4):
-            world.advance_frame()
+        advance(world, 4)
         assert np.isnan(world.diagnostics().bodies[0].liquid_level)
         return world.positions(0)
 
@@ -251,13 +244,10 @@ def test_a_run_with_fluids_continues_to_the_bit():
         return World(builder.build(), frame_rate=24, substeps=10)
 
     whole, first, second = world(), world(), world()
-    for _ in range(4):
-        whole.advance_frame()
-    for _ in range(2):
-        first.advance_frame()
+    advance(whole, 4)
+    advance(first, 2)
     second.load(first.save())
-    for _ in range(2):
-        second.advance_frame()
+    advance(second, 2)
     np.testing.assert_array_equal(whole.positions(0), second.positions(0))
 
 

@@ -5,7 +5,7 @@ import pytest
 import shapes
 from contact_reference import inside
 from rigid_scene import block
-from scenes import Ball, add_ball, momentum, moved_mass
+from scenes import Ball, add_ball, advance, momentum, moved_mass
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.contact.untangle.crossings import Crossings
 from softpressure_ext.core.energy.mechanical import mechanical_energy
@@ -138,8 +138,7 @@ def energy(world):
 
 def rest_motion(world, bodies, seconds):
     """Largest RMS motion of a body in a frame at the end, over its size."""
-    for _ in range(round(seconds * world.frame_rate)):
-        world.advance_frame()
+    advance(world, round(seconds * world.frame_rate))
     before = [shape(world, body)[0] for body in range(bodies)]
     world.advance_frame()
     moved = [np.sqrt(((shape(world, b)[0] - x) ** 2).sum(axis=1).mean()) for b, x in enumerate(before)]

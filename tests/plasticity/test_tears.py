@@ -32,16 +32,11 @@ def with_torn(world, count):
     return world
 
 
-def run(world, frames):
-    for _ in range(frames):
-        world.advance_frame()
-
-
 @pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD", "RK4"])
 def test_a_torn_balloon_goes_limp(solver):
     """It ends at the pressure of the air; its other springs hold."""
     world = balloon_world(solver, tear_strain=5.0)
-    run(world, 6)
+    scenes.advance(world, 6)
     whole = world.diagnostics().bodies[0]
     assert whole.gauge_pressure > 400.0
     assert not world.torn_triangles(0).any()
@@ -61,13 +56,13 @@ def test_a_torn_balloon_goes_limp(solver):
 
 def test_a_skin_tears_where_it_is_strained_beyond_the_limit_and_not_below():
     strained = balloon_world("EXPLICIT", tear_strain=0.05)
-    run(strained, 4)
+    scenes.advance(strained, 4)
     torn = strained.save().keyed.torn
     assert torn.any()
     assert not torn.all()  # the others are relieved: no dust
     assert strained.torn_triangles(0).any()
     held = balloon_world("EXPLICIT", tear_strain=2.0)
-    run(held, 4)
+    scenes.advance(held, 4)
     assert not held.save().keyed.torn.any()
 
 
@@ -95,10 +90,10 @@ def test_torn_springs_take_their_triangles_and_the_hinges_of_these_with_them():
 
 def test_a_torn_run_that_is_continued_has_the_same_bits():
     worlds = [with_torn(balloon_world("EXPLICIT", tear_strain=5.0), 2), balloon_world("EXPLICIT", tear_strain=5.0)]
-    run(worlds[0], 2)
+    scenes.advance(worlds[0], 2)
     worlds[1].load(worlds[0].save())
     for world in worlds:
-        run(world, 2)
+        scenes.advance(world, 2)
     for name in ("positions", "velocities", "gas", "lost_gas"):
         np.testing.assert_array_equal(getattr(worlds[0].save(), name), getattr(worlds[1].save(), name))
 
@@ -109,7 +104,7 @@ def test_the_jet_of_a_torn_balloon_pushes_it():
     at_rest = {"pressure_at": "REST", "drawn_shape": "INFLATED", "start_at_rest": True}
     scenes.add_ball(builder, BALLOON.like(stretch_modulus=2e4), 3, damping=5.0, tear_strain=5.0, **at_rest)
     world = World(builder.build(), frame_rate=480.0, substeps=2, threads=1, solver="EXPLICIT")
-    run(world, 4)
+    scenes.advance(world, 4)
     with_torn(world, 1)
     mass = world.model.vertex_mass[:, None]
     triangles = world.model.surfaces.triangles[world._plastic.torn_triangles(world.save(), 0)]
@@ -140,7 +135,7 @@ def test_weak_vertices_tear_first_and_what_is_not_weakened_holds():
     assert 4 < len(weak) < 40
     builder.weaken(0, weak, 0.98)
     world = World(builder.build(), frame_rate=RATE, substeps=20, threads=1, solver="EXPLICIT")
-    run(world, 6)
+    scenes.advance(world, 6)
     torn = world.model.edges.points[world.save().keyed.torn]
     assert len(torn)
     of_point = np.argsort(world.model.point_of_vertex)
@@ -192,10 +187,10 @@ def test_two_sticky_bodies_stay_together():
                 bounciness=1.0, velocity=(speed, 0.0, 0.0), sticks=sticks and place == 0.0,
             )  # fmt: skip
         world = World(builder.build(), frame_rate=RATE, substeps=20, threads=1)
-        run(world, 24)
+        scenes.advance(world, 24)
         assert (len(world.save().keyed.bond_points) > 0) == sticks
         places = [world.positions(body)[:, 0].mean() for body in range(2)]
-        run(world, 24)
+        scenes.advance(world, 24)
         found[sticks] = [world.positions(body)[:, 0].mean() - place for body, place in enumerate(places)]
     assert found[False][1] - found[False][0] > 0.2
     # over a second; what swings on the glue moves by less than a tenth of their size

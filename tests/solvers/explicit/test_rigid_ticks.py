@@ -6,6 +6,7 @@ import rigid_scenes
 import shapes
 from explicit_scene import SOLVER, energy, momenta, run, world_of
 from rigid_scene import block
+from scenes import advance
 from softpressure_ext.core import ModelBuilder, World
 
 EDGE = 0.2
@@ -83,12 +84,10 @@ def test_a_stack_sleeps_while_a_ball_rolls_elsewhere() -> None:
     add_stack(builder, 4, np.random.default_rng(5))
     builder.add_collider("floor", *shapes.grid(12.0, 4), friction=0.5)
     world = world_of(builder)
-    for _ in range(48):
-        world.advance_frame()
+    advance(world, 48)
     assert rests(world)
     place = world.save().rigid.pose.copy()
-    for _ in range(12):
-        world.advance_frame()
+    advance(world, 12)
     ball = slice(0, world.model.vertex_count)
     assert np.abs(world.save().velocities[ball].mean(axis=0)[1]) > 0.3
     np.testing.assert_array_equal(world.save().rigid.pose, place)
@@ -100,8 +99,7 @@ def test_a_ball_that_arrives_wakes_a_stack() -> None:
     add_stack(builder, 3, np.random.default_rng(5))
     builder.add_collider("floor", *shapes.grid(12.0, 4), friction=0.5)
     world = world_of(builder)
-    for _ in range(48):
-        world.advance_frame()
+    advance(world, 48)
     assert rests(world)
     state = world.save()
     state.velocities[: world.model.vertex_count] = -3.0, 0.0, 0.0
@@ -208,8 +206,7 @@ def test_bits_are_the_same_again_continued_and_with_two_threads() -> None:
 def test_a_state_without_soft_loads_continues() -> None:
     """As one from a file of an earlier version."""
     world = mixed()
-    for _ in range(10):
-        world.advance_frame()
+    advance(world, 10)
     state = world.save()
     state.soft_load, state.rigid_marks = np.zeros((0, 6)), np.zeros((0, 3), bool)
     world.load(state)
