@@ -5,10 +5,9 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, frame, play, rest, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, frame, interpolate, key, play, rest, shown, this_run, this_session
 from softpressure_ext.core import parameters
 from softpressure_ext.core.model import GAS_CONSTANT
-from softpressure_ext.softpressure.scene_io import actions
 from softpressure_ext.softpressure.simulation import kernels
 
 #: Settings that can be animated, of which kind of body, with two values.
@@ -26,13 +25,6 @@ KEYED = {
     "gas_amount": ("MEMBRANE", 100.0, 700.0),
     "temperature": ("LOOP", 200.0, 400.0),
 }
-
-
-def key(obj: Any, name: str, *values: tuple[int, Any]) -> None:
-    """Keyframes of a setting."""
-    for number, value in values:
-        setattr(obj.softpressure, name, value)
-        assert obj.softpressure.keyframe_insert(name, frame=number)
 
 
 def body_of(kind: str, name: str = "Body", setting: str = "") -> Any:
@@ -71,14 +63,20 @@ def given_values(name: str) -> list[float]:
 def test_a_keyed_setting_is_read_in_each_frame(name: str) -> None:
     kind, low, high = KEYED[name]
     obj = body_of(kind, setting=name)
-    key(obj, name, (1, low), (5, high))
+    key(obj.softpressure, name, (1, low), (5, high))
     play(1, 6)
     np.testing.assert_allclose(given_values(name)[-2:], high, rtol=1e-6)
     assert low < given_values(name)[0] < given_values(name)[1] < high
+    for number in (6, 2, 4):  # what it is at the moment does not count for the cache
+        frame(number)
+        assert not this_session().is_out_of_date(bpy.context.scene)
+    key(obj.softpressure, name, (4, low))
+    frame(2)
+    assert this_session().is_out_of_date(bpy.context.scene)
 
 
 @pytest.mark.usefixtures("falling")
-@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.parametrize("name", ["gauge_pressure", "gas_amount", "angular_damping"])  # of each way to be given
 def test_a_driver_is_followed(name: str) -> None:
     kind, low, high = KEYED[name]
     obj = body_of(kind, setting=name)
@@ -92,11 +90,9 @@ def test_a_driver_is_followed(name: str) -> None:
 def test_colliders_and_gravity_are_followed() -> None:
     add_ball()
     floor = add_ball("Floor", location=(0, 0, -3), kind="COLLIDER")
-    key(floor, "friction", (1, 0.0), (3, 1.0))
+    key(floor.softpressure, "friction", (1, 0.0), (3, 1.0))
     scene = bpy.context.scene
-    for number, value in ((1, -9.0), (3, 9.0)):
-        scene.gravity[2] = value
-        scene.keyframe_insert("gravity", frame=number)
+    key(scene, "gravity", (1, -9.0), (3, 9.0), index=2)
     play(1, 3)
     given = FallingWorld.made[-1].given
     assert [each.values[1]["friction"] for each in given] == pytest.approx([0.5, 1.0])
@@ -115,28 +111,10 @@ def test_settings_that_have_no_dot_cannot_be_keyed() -> None:
 
 
 @pytest.mark.usefixtures("falling")
-@pytest.mark.parametrize("name", [*KEYED, "is_active"])
-def test_a_changed_keyframe_makes_the_cache_stale(name: str) -> None:
-    kind, low, high = KEYED.get(name, ("MEMBRANE", False, True))
-    obj = body_of(kind, setting=name)
-    key(obj, name, (1, low), (5, high))
-    play(1, 6)
-    session, scene = this_session(), bpy.context.scene
-    for number in (6, 2, 4):  # what it is at the moment does not count
-        frame(number)
-        assert not session.is_out_of_date(scene)
-    key(obj, name, (4, low))
-    frame(2)
-    assert session.is_out_of_date(scene)
-
-
-@pytest.mark.usefixtures("falling")
 def test_an_inactive_body_is_given_where_its_own_animation_has_it() -> None:
     obj = add_ball()
-    key(obj, "is_active", (1, False), (4, False), (5, True))
-    for number, place in ((1, 0.0), (6, 5.0)):
-        obj.location[0] = place
-        obj.keyframe_insert("location", frame=number)
+    key(obj.softpressure, "is_active", (1, False), (4, False), (5, True))
+    key(obj, "location", (1, 0.0), (6, 5.0), index=0)
     frame(1)
     drawn = rest(obj)
     play(2, 6)
@@ -152,7 +130,7 @@ def test_an_inactive_body_is_given_where_its_own_animation_has_it() -> None:
 @pytest.mark.smoke
 def test_a_body_hangs_until_it_is_active_and_then_falls() -> None:
     obj = add_ball()
-    key(obj, "is_active", (1, False), (5, False), (6, True))
+    key(obj.softpressure, "is_active", (1, False), (5, False), (6, True))
     bpy.context.scene.frame_end = 12
     frame(1)
     start = shown(obj)
@@ -171,8 +149,8 @@ def test_an_attachment_is_switched_off_and_the_run_goes_on_from_disk(tmp_path: A
     group = ball.vertex_groups.new(name="Top")
     group.add([v.index for v in ball.data.vertices if v.co.z > 0.4], 1.0, "REPLACE")
     ball.softpressure.attach_to, ball.softpressure.attach_group = other, "Top"
-    key(ball, "is_attached", (1, True), (5, True), (6, False))
-    key(ball, "stretch_modulus", (1, 20_000.0), (10, 40_000.0))
+    key(ball.softpressure, "is_attached", (1, True), (5, True), (6, False))
+    key(ball.softpressure, "stretch_modulus", (1, 20_000.0), (10, 40_000.0))
     scene = bpy.context.scene
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
     scene.frame_end = 7
@@ -204,13 +182,9 @@ def test_an_attachment_is_switched_off_and_the_run_goes_on_from_disk(tmp_path: A
 def test_a_rigid_body_follows_its_keys_then_falls_with_their_velocity_and_is_baked() -> None:
     obj = body_of("RIGID")
     height = obj.location.z
-    key(obj, "is_active", (1, False), (7, False), (8, True))
-    for at, x in ((1, 0.0), (7, 1.5)):
-        obj.location.x = x
-        obj.keyframe_insert("location", index=0, frame=at)
-    for curve in actions.curves(obj):
-        for point in curve.keyframe_points:
-            point.interpolation = "LINEAR"
+    key(obj.softpressure, "is_active", (1, False), (7, False), (8, True))
+    key(obj, "location", (1, 0.0), (7, 1.5), index=0)
+    interpolate(obj)
     bpy.context.scene.frame_end = 13
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     seen = {}
@@ -231,7 +205,7 @@ def test_a_rigid_body_stays_where_it_is_shown_while_frames_are_added() -> None:
     """The frames to come are read where its own animation has it."""
     obj, scene = body_of("RIGID"), bpy.context.scene
     height = obj.location.z
-    key(obj, "is_active", (1, False), (3, False), (4, True))
+    key(obj.softpressure, "is_active", (1, False), (3, False), (4, True))
     scene.frame_end = 8
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(8)
@@ -285,7 +259,7 @@ def test_kernels_for_crossing_are_prepared_if_a_rigid_body_may_be_released() -> 
     cube = bpy.context.object
     add_ball()
     assert "CROSSED" not in kernels.parts_of(scene)
-    key(cube, "is_active", (1, False), (5, True))
+    key(cube.softpressure, "is_active", (1, False), (5, True))
     assert {"COUPLED", "CROSSED"} <= kernels.parts_of(scene)
     bpy.data.objects.remove(bpy.data.objects["Ball"])
     assert kernels.parts_of(scene) == {"RIGID"}  # impulses part them

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, frame, select, this_run, this_session
+from bpy_scene import add_ball, add_mesh, attribute, frame, reopen, select, this_run, this_session
 from softpressure_ext.panels import scene as panels
 from softpressure_ext.softpressure.scene_io import point_attributes
 from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN
@@ -17,10 +17,7 @@ pytestmark = pytest.mark.usefixtures("falling")
 
 def values(obj: Any, name: str) -> Any:
     """What the evaluated mesh has, as shading and geometry nodes read it."""
-    attribute = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes[name]
-    flat = np.empty(len(attribute.data), np.float32)
-    attribute.data.foreach_get("value", flat)
-    return flat
+    return attribute(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data, name)
 
 
 def names(obj: Any) -> set[str]:
@@ -49,8 +46,8 @@ def test_attributes_are_those_of_the_shown_frame_and_linear_between() -> None:
         after = number + subframe - 1
         np.testing.assert_allclose(values(ball, STRAIN), 0.02 * after, atol=2e-6)
         np.testing.assert_allclose(values(ball, FORCE), np.arange(count) * after, rtol=1e-6)
-    attribute = ball.data.attributes[FORCE]
-    assert (attribute.domain, attribute.data_type) == ("POINT", "FLOAT")
+    found = ball.data.attributes[FORCE]
+    assert (found.domain, found.data_type) == ("POINT", "FLOAT")
 
 
 def test_strain_is_the_mean_over_the_edges_at_a_vertex() -> None:
@@ -116,10 +113,7 @@ def test_a_flat_outline_of_edges_has_them_too() -> None:
 
 def test_they_survive_the_file(tmp_path: Path) -> None:
     simulated()
-    path = str(tmp_path / "scene.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopen(tmp_path)
     ball = bpy.data.objects["Ball"]
     for number in (7, 3):
         frame(number)

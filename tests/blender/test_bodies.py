@@ -1,16 +1,12 @@
 """Adding and removing bodies; refusals, each a sentence with name, value and remedy, that change nothing."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, add_mesh, as_drawn, fingerprint, frame, problem_of, select, shown, this_run
+from bpy_scene import OUTWARD, TETRAHEDRON, add_ball, add_mesh, as_drawn, fingerprint, frame, problem_of, select
 from softpressure_ext.softpressure.reports import status
-
-TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
-OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
 
 
 def open_edges() -> Any:
@@ -104,24 +100,6 @@ def test_bad_input_is_refused_with_a_sentence_and_nothing_changes(
     assert bpy.context.scene.render.use_lock_interface is False
 
 
-@pytest.mark.usefixtures("falling")
-@pytest.mark.parametrize(("make", "problem", "remedy"), REFUSED, ids=[make.__name__ for make, _, _ in REFUSED])
-def test_bad_input_set_by_a_script_is_reported(make: Callable[[], Any], problem: str, remedy: str) -> None:
-    good = add_ball("Good")
-    obj = make()
-    obj.softpressure.kind = "SOFT"
-    assert problem in problem_of(obj) and remedy in problem_of(obj)
-    if obj.mode == "EDIT":  # what is being edited holds the scene
-        with pytest.raises(RuntimeError, match=re.escape(problem)):
-            bpy.ops.softpressure.simulate()
-        return
-    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert this_run().cache.body_names == ("Good",)
-    assert problem in " ".join(status.notices(bpy.context.scene))
-    frame(3)
-    assert shown(good)[:, 2].mean() < 5.0
-
-
 def test_of_several_the_good_ones_are_added_and_the_others_named() -> None:
     good, bad = add_ball("Good", kind=None), open_edges()
     select(good, bad)
@@ -158,13 +136,6 @@ def test_removing_after_playing_restores_mesh_and_modifiers() -> None:
     assert not ball.modifiers["Wave"].show_viewport
     bpy.ops.softpressure.remove_body()
     assert fingerprint(ball) == before
-
-
-def test_a_soft_body_can_become_a_collider() -> None:
-    ball = add_ball()
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    assert ball.softpressure.kind == "COLLIDER"
-    assert ball.data.shape_keys is None
 
 
 def test_lock_interface_switched_off_is_warned_of() -> None:

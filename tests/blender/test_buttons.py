@@ -7,9 +7,10 @@ from typing import Any
 import bpy
 import button_states
 import pytest
-from bpy_panels import buttons, show
+from bpy_panels import buttons, drawn, show
 from softpressure_ext import panels
 from softpressure_ext.core import prepare
+from softpressure_ext.panels import controls
 from softpressure_ext.softpressure.bodies import fixes
 from softpressure_ext.softpressure.state import sessions
 
@@ -65,6 +66,11 @@ def test_each_button_does_its_work_or_says_why_not(
     state: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     button_states.make(state)
+    assert PANELS[0] is controls.SOFTPRESSURE_PT_controls
+    first, live, third, text, reset = drawn(PANELS[0])  # the same rows in each state
+    assert first in {"softpressure.simulate", "softpressure.stop"} and live == "softpressure.live_play"
+    assert third in {"softpressure.bake", "softpressure.free_bake"} and reset == "softpressure.reset"
+    assert 0 < len(text) <= 40  # one line of the sidebar
     show()
     wrong, is_fresh = [], True
     for name, properties in list(presses(tmp_path)):

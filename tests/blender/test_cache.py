@@ -10,11 +10,16 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from bpy_panels import drawn
 from bpy_scene import add_ball, frame, height, play, this_run, this_session, told
 from softpressure_ext.operators.simulate import SOFTPRESSURE_OT_delete_cache
+from softpressure_ext.panels import menus, scene
 from softpressure_ext.softpressure import handlers
-from softpressure_ext.softpressure.cache import disk, packing
+from softpressure_ext.softpressure.cache import disk, journal, packing
 from softpressure_ext.softpressure.reports import status
+from softpressure_ext.softpressure.simulation import simulate_job
+from softpressure_ext.softpressure.state import jobs
+from softpressure_ext.softpressure.viewport import cached_range
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -222,3 +227,140 @@ def test_delete_asks_where_it_takes_long_to_simulate_again(monkeypatch: pytest.M
     monkeypatch.setattr(status, "remaking_seconds", lambda _: 90.0)
     assert SOFTPRESSURE_OT_delete_cache.invoke(operator, context, None) == {"RUNNING_MODAL"}
     assert asked == ["Delete frames 1–10 of 10? Simulating them again takes about 90 s."]
+
+
+# -- What people know from the caches of Blender's own physics: Calculate to Frame, the range in the timeline
+
+
+def ranges() -> list[tuple[int, int]]:
+    return [(first, last) for first, last, _ in cached_range.bars(bpy.context.scene)]
+
+
+def color() -> Any:
+    return cached_range.bars(bpy.context.scene)[-1][2]
+
+
+def test_calculate_to_frame_ends_there_and_simulate_continues() -> None:
+    add_ball()
+    bpy.ops.softpressure.simulate()
+    whole = this_run().cache
+    bpy.ops.softpressure.reset()
+    frame(6)
+    assert bpy.ops.softpressure.simulate(to_frame=True) == {"FINISHED"}
+    first, cache = this_run().world, this_run().cache
+    assert cache.last_frame == 6 and bpy.context.scene.frame_current == 6
+    assert bpy.ops.softpressure.simulate(to_frame=True) == {"FINISHED"} and cache.last_frame == 6
+    bpy.ops.softpressure.simulate()
+    assert this_run().world is first and this_run().cache.last_frame == 10
+    np.testing.assert_array_equal(this_run().cache.positions(0, 10), whole.positions(0, 10))
+
+
+@pytest.mark.parametrize("number", [-3, 11])
+def test_calculate_to_a_frame_outside_the_range_says_so(number: int) -> None:
+    add_ball()
+    frame(number)
+    with pytest.raises(RuntimeError, match="is outside the range of the simulation, 1 to 10"):
+        bpy.ops.softpressure.simulate(to_frame=True)
+
+
+def test_the_timeline_shows_the_cached_range_and_whether_it_is_out_of_date() -> None:
+    assert ranges() == []
+    ball = add_ball()
+    frame(4)
+    bpy.ops.softpressure.simulate(to_frame=True)
+    assert ranges() == [(1, 10), (1, 4)]
+    valid = color()
+    ball.softpressure.mass = 3.0
+    assert ranges() == [(1, 10), (1, 4)] and color() != valid
+    bpy.ops.softpressure.simulate()
+    assert ranges() == [(1, 10), (1, 10)] and color() == valid
+    bpy.ops.softpressure.delete_cache()
+    assert ranges()[0] == (1, 10) and ranges()[-1][1] < 10
+
+
+def test_our_buttons_stand_beside_blender_s() -> None:
+    add_ball()
+    cache = next(panel for panel in scene.SIDEBAR if panel.section == "cache")
+    assert {"softpressure.simulate", "ptcache.bake_all"} <= {*drawn(cache)}
+    for name in ("PHYSICS_PT_cloth_cache", "PHYSICS_PT_softbody_cache", "SCENE_PT_rigid_body_cache"):
+        panel = getattr(bpy.types, name)
+        assert menus._draw_cache in panel._dyn_ui_initialize()
+
+
+# -- The journal of a simulation: what is left if Blender ends in mid-run
+
+
+def stopped(path: Path, frames: int) -> tuple[Any, Path]:
+    """A file with a ball whose simulation ended after so many frames, without a word; its cache, and the path of it."""
+    add_ball()
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    scene = bpy.context.scene
+    work = simulate_job.simulate(scene)
+    while this_run().cache is None or this_run().cache.frame_count < frames:
+        next(work)
+    work.close()
+    jobs.worker_thread.wait()
+    return this_run().cache, disk.path_of(scene)
+
+
+def same(a: Any, b: Any, frames: int) -> bool:
+    return all((a.positions(0, n) == b.positions(0, n)).all() for n in range(1, frames + 1))
+
+
+def test_frames_of_a_run_that_did_not_end_are_there_when_the_file_is_opened(tmp_path: Path) -> None:
+    cache, place = stopped(tmp_path / "file.blend", 6)
+    assert not place.exists() and journal.frames_path(place).exists()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
+    found, scene = this_run().cache, bpy.context.scene
+    assert found.last_frame == cache.last_frame >= 6 and same(found, cache, found.last_frame)
+    assert not this_session().is_out_of_date(scene)
+    bpy.ops.softpressure.simulate()  # goes on from its state
+    assert this_run().cache.last_frame == 10 and same(this_run().cache, cache, cache.last_frame)
+    assert place.exists() and not journal.frames_path(place).exists() and not journal.state_path(place).exists()
+
+
+def test_at_most_one_frame_is_lost_wherever_the_records_end(tmp_path: Path) -> None:
+    cache, place = stopped(tmp_path / "file.blend", 5)
+    records = journal.frames_path(place)
+    content, found = records.read_bytes(), set()
+    for length in range(0, len(content), 97):
+        records.write_bytes(content[:length])
+        left = journal.read(place)
+        found.add(0 if left is None else left.frame_count)
+        assert left is None or same(left, cache, left.frame_count)
+    assert found == set(range(cache.frame_count))
+    records.write_bytes(content)
+    assert journal.read(place).frame_count == cache.frame_count
+    # killed between the record of a frame and its state
+    journal.state_path(place).unlink()
+    left = journal.read(place)
+    assert left.frame_count == 1
+
+
+def test_a_damaged_journal_is_no_obstacle(tmp_path: Path) -> None:
+    _, place = stopped(tmp_path / "file.blend", 4)
+    records = journal.frames_path(place)
+    records.write_bytes(b"\x08\0\0\0\0\0\0\0nonsense")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
+    assert this_run().cache is None and "not a readable cache" in this_session().refusals.error
+    bpy.ops.softpressure.delete_cache()
+    assert not records.exists()
+    bpy.ops.softpressure.simulate()
+    assert this_run().cache.last_frame == 10 and this_session().refusals.error == ""
+
+
+def test_a_cache_that_fits_the_file_goes_before_a_journal_that_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "file.blend"
+    ball = add_ball()
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.softpressure.simulate()
+    ball.softpressure.mass = 3.0
+    bpy.context.scene.softpressure.frame_end = 1000  # the worker is not done before it is stopped
+    work, before = simulate_job.simulate(bpy.context.scene), this_run().cache
+    while this_run().cache in (None, before) or this_run().cache.last_frame < 4:
+        next(work)
+    work.close()
+    jobs.worker_thread.wait()
+    assert journal.frames_path(disk.path_of(bpy.context.scene)).exists()
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    assert this_run().cache.last_frame == 10 and not this_session().is_out_of_date(bpy.context.scene)

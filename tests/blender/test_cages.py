@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import add_mesh, frame, problem_of, shown
+from bpy_scene import add_mesh, frame, problem_of, reopen, shown
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -38,9 +38,7 @@ def test_the_mesh_follows_a_simulation_a_bake_and_a_reloaded_file(tmp_path: Any)
     assert drop > 0.3
     np.testing.assert_allclose(shown(ball), start - (0.0, 0.0, drop), atol=1e-4)
     bpy.ops.softpressure.bake()
-    path = str(tmp_path / "ball.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopen(tmp_path)
     frame(2)
     frame(8)
     np.testing.assert_allclose(shown(bpy.data.objects["Ball"]), start - (0.0, 0.0, drop), atol=1e-4)

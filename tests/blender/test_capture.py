@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, rest, select, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, key, play, rest, select, shown, this_run, this_session
 from softpressure_ext.core.topology import signed_volume
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -16,13 +16,6 @@ def start() -> Any:
     frame(1)
     assert not this_session().refusals.error
     return this_run().start
-
-
-def key_location(obj: Any, *values: tuple[int, tuple[float, float, float]]) -> None:
-    for number, location in values:
-        obj.location = location
-        obj.keyframe_insert("location", frame=number)
-    frame(1)
 
 
 def test_shapes_are_captured_in_world_space_with_rotation_scale_and_parents() -> None:
@@ -109,7 +102,7 @@ def pin_top(ball: Any, weight: float = 1.0) -> Any:
 def test_pinned_vertices_follow_the_object_s_animation() -> None:
     ball = add_ball()
     top = pin_top(ball)
-    key_location(ball, (1, (0, 0, 5)), (5, (4, 0, 5)))
+    key(ball, "location", (1, (0, 0, 5)), (5, (4, 0, 5)))
     np.testing.assert_array_equal(start().bodies[0].pinned, top)
     begin = shown(ball)
     play(2, 5)
@@ -138,9 +131,7 @@ def test_pinned_vertices_follow_an_armature_that_deforms_the_mesh() -> None:
     ball.vertex_groups.new(name="Bone").add(range(len(ball.data.vertices)), 1.0, "REPLACE")
     ball.modifiers.new("Armature", "ARMATURE").object = rig
     pose = rig.pose.bones["Bone"]
-    for number, x in ((1, 0.0), (5, 2.0)):
-        pose.location = (x, 0, 0)
-        pose.keyframe_insert("location", frame=number)
+    key(pose, "location", (1, (0.0, 0, 0)), (5, (2.0, 0, 0)))
     begin = start().bodies[0].positions
     play(2, 5)
     assert not this_session().refusals.error
@@ -165,7 +156,7 @@ def test_still_colliders_are_given_once_and_moving_ones_each_frame() -> None:
     still = add_mesh("Floor", [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], [(0, 1, 2, 3)])
     bpy.ops.softpressure.add_body(kind="COLLIDER")
     mover = add_ball("Mover", (3, 0, 0), kind="COLLIDER")
-    key_location(mover, (1, (3, 0, 0)), (3, (1, 0, 0)))
+    key(mover, "location", (1, (3, 0, 0)), (3, (1, 0, 0)))
     captured = start()
     assert [obstacle.name for obstacle in captured.colliders] == ["Floor", "Mover"]
     np.testing.assert_allclose(captured.colliders[0].positions, rest(still), atol=1e-6)

@@ -1,30 +1,14 @@
 """The controls at the top of the tab, and that each state is told in one place."""
 
 import bpy
-import button_states
 import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, select
 from softpressure_ext import panels
-from softpressure_ext.panels import controls
 from softpressure_ext.softpressure.reports import run_state
 
 pytestmark = pytest.mark.usefixtures("falling")
 PANELS = [cls for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"]
-
-
-def test_the_controls_are_the_first_panel_of_the_tab_and_cannot_be_closed() -> None:
-    assert PANELS[0] is controls.SOFTPRESSURE_PT_controls
-    assert PANELS[0].bl_options == {"HIDE_HEADER"}
-
-
-@pytest.mark.parametrize("state", button_states.STATES)
-def test_the_controls_have_the_same_rows_in_each_state(state: str) -> None:
-    button_states.make(state)
-    first, live, third, text, reset = drawn(controls.SOFTPRESSURE_PT_controls)
-    assert first in {"softpressure.simulate", "softpressure.stop"} and live == "softpressure.live_play"
-    assert third in {"softpressure.bake", "softpressure.free_bake"} and reset == "softpressure.reset"
-    assert 0 < len(text) <= 40  # one line of the sidebar
 
 
 def told_everywhere() -> list[str]:

@@ -1,17 +1,14 @@
 """Methods of earlier versions, in files and scripts, become the present one; the panel says so."""
 
-import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import bpy
-import numpy as np
 import pytest
 import softpressure_ext
 from bpy_panels import drawn
-from bpy_scene import FallingWorld, add_ball, play, this_run, this_session, told
+from bpy_scene import FallingWorld, add_ball, play, told
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk
@@ -145,25 +142,6 @@ def test_a_script_may_name_a_method_of_earlier_versions(name: str, asked: str) -
     with pytest.raises(TypeError, match="FASTEST"):
         settings().solver = "FASTEST"
     assert settings().solver == SOLVER
-
-
-def test_a_cache_of_an_earlier_version_still_plays(falling: Any, tmp_path: Path) -> None:
-    """Its header holds the choice of its run, which nothing reads any more; it goes on from its state."""
-    add_ball()
-    play(1, 4)
-    path = save_and_open(tmp_path)
-    with np.load(path) as archive:
-        arrays = dict(archive)
-    header = json.loads(arrays["header"].tobytes())
-    header["choice"] = {"solver": "EXPLICIT", "steps_per_frame": 74, "milliseconds": 6.17, "added_mass": 0.008}
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    with path.open("wb") as file:
-        np.savez(file, **arrays)
-    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
-    assert this_run().cache.last_frame == 4 and not this_session().is_out_of_date(bpy.context.scene)
-    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert this_run().cache.last_frame == 10 and len(FallingWorld.made[-1].given) == 6
-    shutil.rmtree(path.parent)
 
 
 def test_a_method_of_no_version_becomes_the_engine(tmp_path: Path) -> None:

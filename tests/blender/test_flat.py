@@ -149,21 +149,6 @@ def test_a_chosen_type_stays() -> None:
     assert ring.softpressure.body_type == "TRUSS" and captured().bodies[0].outline is not None
 
 
-def test_the_panel_shows_the_settings_of_the_type() -> None:
-    ring = add_outline(RING)
-    shown_names = {}
-    for kind in ("LOOP", "TRUSS"):
-        ring.softpressure.body_type = kind
-        shown_names[kind] = set(body_rows())
-    gas = {"gauge_pressure", "stretch_modulus", "bend_modulus", "self_collision"}
-    assert gas | {"own_depth"} <= shown_names["LOOP"] and not gas & shown_names["TRUSS"]
-    assert {"own_depth", "own_cell_size", "modulus"} <= shown_names["TRUSS"]
-    bpy.ops.mesh.primitive_cube_add()
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    bpy.context.object.softpressure.body_type = "TRUSS"
-    assert "own_depth" not in set(body_rows())
-
-
 def test_pins_follow_the_animation_within_the_plane() -> None:
     ring = add_outline(RING, gauge_pressure=500.0)
     bpy.context.scene.use_gravity = False

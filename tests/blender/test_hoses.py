@@ -6,10 +6,11 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, select, this_run, this_session
+from bpy_scene import add_ball, frame, key, play, reopen, select, this_run, this_session
 from softpressure_ext.softpressure.bodies import hose_problems
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import hoses
+from softpressure_ext.softpressure.state import input_digest
 
 
 def linked() -> tuple[Any, Any, Any]:
@@ -61,9 +62,7 @@ def test_a_keyed_valve_is_read_in_each_frame_and_makes_the_cache_out_of_date(fal
     frame(1)
     frame(2)
     assert not this_session().is_out_of_date(bpy.context.scene)
-    for number, valve in ((1, 0.0), (3, 1.0)):
-        hose.softpressure.valve = valve
-        hose.softpressure.keyframe_insert("valve", frame=number)
+    key(hose.softpressure, "valve", (1, 0.0), (3, 1.0))
     assert this_session().is_out_of_date(bpy.context.scene)
     for number in (1, 2, 3):
         frame(number)
@@ -117,9 +116,7 @@ def test_a_duplicate_links_the_duplicated_bodies() -> None:
 def test_a_hose_is_saved_and_undone(tmp_path: Path) -> None:
     *_, hose = linked()
     hose.softpressure.conductance = 0.25
-    path = str(tmp_path / "linked.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopen(tmp_path)
     (hose,) = hoses.of_scene(bpy.context.scene)
     assert [end.name for end in hoses.ends(hose)] == ["One", "Other"]
     assert hose.softpressure.conductance == pytest.approx(0.25)
@@ -138,9 +135,7 @@ def cushions() -> tuple[Any, Any, Any]:
     bpy.ops.mesh.primitive_cube_add(size=1.2, location=(-1, 0, 6.1))
     plate = bpy.context.object
     bpy.ops.softpressure.add_body(kind="COLLIDER")
-    for number, height in ((1, 6.1), (6, 5.8)):
-        plate.location.z = height
-        plate.keyframe_insert("location", frame=number)
+    key(plate, "location", (1, 6.1), (6, 5.8), index=2)
     return one, other, hose
 
 
@@ -162,3 +157,43 @@ def test_a_pressed_body_swells_the_other_and_the_bake_keeps_it() -> None:
     flat = np.empty(3 * len(shape.vertices), np.float32)
     shape.vertices.foreach_get("co", flat)
     assert float(np.ptp(flat.reshape(-1, 3)[:, 0])) == pytest.approx(swollen[1], rel=1e-4)
+
+
+# -- Gas, liquid and what surrounds bodies, from the panels to the model and back
+
+
+@pytest.mark.usefixtures("falling")
+def test_weights_of_the_pressure_group_reach_the_model() -> None:
+    ball = add_ball()
+    group = ball.vertex_groups.new(name="Press")
+    group.add([0, 5], 1.0, "REPLACE")
+    group.add([7], 0.25, "REPLACE")
+    ball.softpressure.pressure_group = "Press"
+    play(1, 2)
+    assert not this_session().refusals.error
+    model = this_run().world.model
+    weights = model.pressure_weight[model.point_of_vertex[: model.vertex_count]]
+    assert {vertex: weights[vertex] for vertex in np.flatnonzero(weights)} == {0: 1.0, 5: 1.0, 7: 0.25}
+    ball.softpressure.body_type = "SOLID"
+    play(1, 2)
+    assert not this_session().refusals.error
+
+
+@pytest.mark.usefixtures("falling")
+def test_the_level_is_keyed_and_its_keys_date_the_cache() -> None:
+    add_ball()
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length = 0.5
+    settings = scene.softpressure
+    settings.liquid_density, settings.liquid_level = 1000.0, -50.0
+    settings.keyframe_insert("liquid_level", frame=1)
+    settings.liquid_level = 50.0
+    settings.keyframe_insert("liquid_level", frame=3)
+    before = input_digest.of_inputs(scene)
+    play(1, 4)
+    assert not this_session().refusals.error
+    assert [given.liquid_level for given in this_run().world.given] == [0.0, 25.0, 25.0]  # half a metre per unit
+    assert input_digest.of_inputs(scene) == before  # whatever the present frame is
+    settings.liquid_level = 40.0
+    settings.keyframe_insert("liquid_level", frame=3)
+    assert input_digest.of_inputs(scene) != before

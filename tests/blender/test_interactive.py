@@ -182,17 +182,6 @@ def test_the_way_back_restores_every_bit_and_the_cache_and_the_frame(begin: Any)
     )
 
 
-@pytest.mark.usefixtures("falling")
-def test_without_a_cache_nothing_is_left_over(begin: Any) -> None:
-    ball = add_ball()
-    before = fingerprint(ball)
-    playing = begin()
-    go_on(playing, 10)
-    assert fingerprint(ball) != before
-    playing.end()
-    assert fingerprint(ball) == before and height(ball) == pytest.approx(5.0)
-
-
 def test_a_pressure_acts_in_the_next_frames_in_the_same_world(begin: Any, weightless: None) -> None:
     ball = add_ball(gauge_pressure=500.0, stretch_modulus=1e4)
     bpy.context.scene.softpressure.ambient_pressure = 0.0
@@ -376,26 +365,6 @@ def test_a_script_plays_without_keeping_anything() -> None:
     before = fingerprint(ball)
     assert bpy.ops.softpressure.live_play(frames=5) == {"FINISHED"}
     assert fingerprint(ball) == before
-
-
-@pytest.mark.usefixtures("falling")
-@pytest.mark.parametrize("target", ["SHAPE_KEYS", "RELATIVE_KEYS"])
-def test_a_bake_leaves_kept_poses(target: str) -> None:
-    ball = add_ball()
-    for frames in (3, 6):
-        assert bpy.ops.softpressure.live_play(frames=frames, keep="SHAPE_KEY") == {"FINISHED"}
-    play(1, 10)
-    before, low = fingerprint(ball), height(ball)
-    assert bpy.ops.softpressure.bake(target=target) == {"FINISHED"}
-    frame(10)
-    assert height(ball) == pytest.approx(low, abs=1e-3)
-    bpy.ops.softpressure.free_bake()
-    frame(10)
-    after = fingerprint(ball)
-    assert {name: after[name] for name in ("SP Pose", "SP Pose.001")} == {
-        name: before[name] for name in ("SP Pose", "SP Pose.001")
-    }
-    assert after["attributes"] == before["attributes"]
 
 
 @pytest.mark.usefixtures("falling")

@@ -9,16 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    frame,
-    play,
-    shown,
-    this_run,
-    this_session,
-    told,
-)
+from bpy_scene import FallingWorld, add_ball, frame, key, play, shown, this_run, this_session, told
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import controls as controls_panel
 from softpressure_ext.softpressure import handlers
@@ -82,12 +73,6 @@ def assert_same(found: list[Any], expected: list[Any]) -> None:
             np.testing.assert_array_equal(one, other)
 
 
-def key_location(obj: Any, *places: tuple[int, tuple[float, float, float]]) -> None:
-    for number, location in places:
-        obj.location = location
-        obj.keyframe_insert("location", frame=number)
-
-
 def given(world: FallingWorld) -> list[dict[Any, Any]]:
     """Where colliders and pins were, by frame."""
     return [
@@ -102,7 +87,7 @@ def add_pinned_ball() -> Any:
     group = ball.vertex_groups.new(name="top")
     group.add([v.index for v in ball.data.vertices if v.co.z > 0.4], 1.0, "REPLACE")
     ball.softpressure.pin_group = "top"
-    key_location(ball, (1, (0, 0, 5)), (10, (2, 1, 5)))
+    key(ball, "location", (1, (0, 0, 5)), (10, (2, 1, 5)))
     return ball
 
 
@@ -110,7 +95,7 @@ def add_pinned_ball() -> Any:
 def test_reading_ahead_gives_the_input_of_playing() -> None:
     add_pinned_ball()
     floor = add_ball("Floor", (0, 0, -2), "COLLIDER")
-    key_location(floor, (1, (0, 0, -2)), (10, (0, 3, -1)))
+    key(floor, "location", (1, (0, 0, -2)), (10, (0, 3, -1)))
     play(1, 10)
     played, read_live = frames(), given(FallingWorld.made[-1])
     assert bpy.ops.softpressure.reset() == {"FINISHED"}
@@ -119,8 +104,8 @@ def test_reading_ahead_gives_the_input_of_playing() -> None:
     assert len(FallingWorld.made) == 2 and len(read_live) == 9
     for ours, theirs in zip(given(FallingWorld.made[-1]), read_live, strict=True):
         assert ours.keys() == theirs.keys() and len(ours) == 2
-        for key, positions in ours.items():
-            np.testing.assert_array_equal(positions, theirs[key])
+        for name, positions in ours.items():
+            np.testing.assert_array_equal(positions, theirs[name])
 
 
 def test_a_slice_takes_less_than_a_third_of_a_second_with_20_000_vertices() -> None:
@@ -132,9 +117,7 @@ def test_a_slice_takes_less_than_a_third_of_a_second_with_20_000_vertices() -> N
     bpy.ops.mesh.primitive_uv_sphere_add(segments=200, ring_count=101, radius=0.5, location=(3, 0, 0))
     moving = bpy.context.object  # a collider is read in each frame
     assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    for number, height_then in ((1, 0.0), (12, 3.0)):
-        moving.location.z = height_then
-        moving.keyframe_insert("location", frame=number)
+    key(moving, "location", (1, 0.0), (12, 3.0), index=2)
     bpy.context.scene.frame_end = 12
     job, taken, is_on = begin(), list[float](), True
     while is_on:
@@ -158,8 +141,8 @@ def test_an_object_that_follows_a_simulated_body_is_read_after_its_frame() -> No
     go_on(begin())
     assert_same(frames(), played)
     for ours, theirs in zip(given(FallingWorld.made[-1]), read_live, strict=True):
-        for key, positions in theirs.items():  # a job also says where things are that have not moved
-            np.testing.assert_array_equal(positions, ours[key])
+        for name, positions in theirs.items():  # a job also says where things are that have not moved
+            np.testing.assert_array_equal(positions, ours[name])
 
 
 def test_the_frame_that_is_shown_stays_and_cached_frames_can_be_scrubbed(slow: Callable[[float], None]) -> None:

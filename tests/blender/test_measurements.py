@@ -1,6 +1,7 @@
 """What bodies measure in each frame: recorded, kept with the cache, drawn as curves, written as CSV."""
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, frame, play, select, this_run, this_session
+from bpy_scene import add_ball, add_floor, frame, play, reopen, select, this_run, this_session
+from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_curves
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import status
@@ -18,12 +20,6 @@ from softpressure_ext.softpressure.state.measurements import CHANGE, COLUMNS, EN
 from softpressure_ext.softpressure.viewport import curves
 
 G = 9.81
-
-
-def add_floor() -> Any:
-    floor = add_mesh("Floor", [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], [(0, 1, 2, 3)])
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    return floor
 
 
 def row(obj: Any, number: int) -> Any:
@@ -187,3 +183,42 @@ def test_settings_of_the_view_do_not_date_the_cache(falling: Any) -> None:
     settings.overlay_colour, settings.overlay_limit, settings.overlay_pins = "STRAIN", 0.5, True
     frame(1)
     assert not this_session().is_out_of_date(scene) and this_run().cache.last_frame == 10
+
+
+# -- What the last frames took, in the panel and on the command line
+
+
+def texts() -> list[str]:
+    return status.pace_texts(bpy.context.scene)
+
+
+@pytest.mark.smoke
+def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
+    """A real one: each frame is timed, and its steps are those that are recorded."""
+    panel = scene_panels.SOFTPRESSURE_PT_simulation
+    ball = add_ball()
+    assert not [text for text in drawn(panel) if "per frame" in text]
+    play(1, 5)
+    run = this_run()
+    assert len(run.seconds) == 4 and min(run.seconds) > 0.0
+    counts = {run.measured[frame][0][measurements.STEPS] for frame in range(2, 6)}
+    assert len(counts) == 1 and counts.pop() > 1.0
+    assert {*texts()} <= {*drawn(panel, width=900)}
+    run.seconds.clear()
+    steps = int(run.measured[5][0][measurements.STEPS])
+    assert texts()[0] == f"{steps} steps per frame" and run.added_mass == run.world.added_mass
+    reopen(tmp_path)
+    assert texts() == [f"{steps} steps per frame"]
+    ball = bpy.data.objects[0]
+    ball.softpressure.mass *= 0.25  # a quarter of the mass takes twice the steps
+    ball.softpressure.gauge_pressure *= 0.25
+    play(1, 4)
+    assert int(this_run().measured[4][0][measurements.STEPS]) > 1.5 * steps
+
+
+def test_the_command_prints_it(falling: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    add_ball()
+    file = tmp_path / "ball.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    assert command.run(["bake", str(file), "--frames=1:3"]) == 0
+    assert re.search(r"^softpressure: Scene: \d+(\.\d+)? ms per frame$", capfd.readouterr().out, re.MULTILINE)

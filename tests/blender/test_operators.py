@@ -103,36 +103,6 @@ def _area(kind: str, x: int, width: int, *regions: tuple[str, int, int]) -> Any:
     return SimpleNamespace(type=kind, x=x, y=0, width=width, height=100, regions=made)
 
 
-def test_only_the_panels_with_the_progress_are_redrawn_and_only_when_it_has_changed(
-    in_window: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    viewport = _area("VIEW_3D", 0, 200, ("WINDOW", 0, 200), ("UI", 150, 50), ("HEADER", 0, 200))
-    others = [_area(kind, 0, 90, ("WINDOW", 0, 90)) for kind in ("OUTLINER", "NODE_EDITOR", "PROPERTIES")]
-    redrawn: list[str] = []
-    for area in (viewport, *others):
-        area.tag_redraw = lambda area=area: redrawn.append(area.type)
-        area.spaces = SimpleNamespace(active=SimpleNamespace(context="OBJECT"))
-        for region in area.regions:
-            region.tag_redraw = lambda region=region: redrawn.append(region.type)
-    screen = SimpleNamespace(areas=[viewport, *others])
-    in_window.window_manager.windows = [SimpleNamespace(screen=screen)]
-    in_window.screen = screen
-    operator = Counting()
-    operator.invoke(in_window, event("X"))
-    operator.modal(in_window, event("TIMER"))
-    assert redrawn == ["UI"]
-    for _ in range(50):
-        operator.show_progress(in_window, operator._job)  # ticks in which nothing has changed
-    assert redrawn == ["UI"]
-    monkeypatch.setattr(job, "_SHOW_EVERY", 60.0)
-    operator.modal(in_window, event("TIMER"))
-    operator.modal(in_window, event("TIMER"))  # too soon
-    assert redrawn == ["UI", "UI"]
-    others[2].spaces.active.context = "PHYSICS"
-    job.redraw_progress(in_window.window_manager)
-    assert redrawn == ["UI", "UI", "UI", "PROPERTIES"]
-
-
 @pytest.mark.parametrize(("x", "has_viewport", "has_view"), [(50, True, True), (180, True, False), (250, False, False)])
 def test_live_play_takes_keys_over_the_sidebar_but_the_mouse_over_the_view_alone(
     x: int, has_viewport: bool, has_view: bool

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, shown, this_run, this_session
+from bpy_scene import add_ball, attribute, frame, shown, this_run, this_session
 from softpressure_ext.softpressure.scene_io import hoses, mesh_io, point_attributes
 from softpressure_ext.softpressure.viewport import overlay, overlay_view
 
@@ -50,8 +50,7 @@ def test_strain_is_that_of_the_point_attribute() -> None:
     bpy.context.scene.softpressure.point_attributes = True
     this_session().display.shown.clear()
     frame(5)
-    found = np.empty(len(ball.data.vertices), np.float32)
-    ball.data.attributes[point_attributes.STRAIN].data.foreach_get("value", found)
+    found = attribute(ball.data, point_attributes.STRAIN)
     assert np.abs(found).max() > 0.05
     np.testing.assert_allclose(values(ball, "STRAIN"), found, atol=1e-5)
     assert bpy.ops.softpressure.bake() == {"FINISHED"}  # a bake shows the same

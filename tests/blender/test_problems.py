@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from bpy_panels import body_rows
 from bpy_scene import (
+    OUTWARD,
+    TETRAHEDRON,
     FallingWorld,
     add_ball,
     add_mesh,
@@ -26,9 +28,6 @@ from softpressure_ext.core import DivergenceError
 from softpressure_ext.softpressure.state import sessions
 
 pytestmark = pytest.mark.usefixtures("falling")
-
-TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
-OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
 
 
 def told_of_active() -> str:
@@ -154,15 +153,6 @@ def test_a_mended_body_takes_part_again() -> None:
     assert "Nothing" not in told() and state_text().startswith("Out of date")
     play(1, 3)
     assert this_run().cache.body_names == ("Ball", "Copy") and told() == ""
-
-
-def test_a_hidden_body_stands_aside() -> None:
-    add_ball()
-    hidden = add_ball("Hidden", (3, 0, 5))
-    hidden.hide_viewport = True
-    play(1, 3)
-    assert this_run().cache.body_names == ("Ball",) and this_run().cache.last_frame == 3
-    assert "Hidden: is not evaluated" in told()
 
 
 def test_bodies_that_only_the_solver_refuses_take_no_part() -> None:

@@ -7,10 +7,9 @@ import bpy
 import numpy as np
 import pytest
 from bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
-from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, rest, select, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, reopen, rest, select, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure.cache import disk
-from softpressure_ext.softpressure.reports import status
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -182,18 +181,6 @@ def test_parents_may_move_and_the_body_does_not_follow() -> None:
         assert matrix(box)[0, 3] == pytest.approx(0.0, abs=ROUNDING)
 
 
-def test_soft_and_rigid_bodies_share_a_scene() -> None:
-    box, ball = add_box("A box"), add_ball("B ball", (3, 0, 5))
-    play(1, 4)
-    assert this_run().cache.body_names == ("B ball", "A box")
-    for number in (2, 4):
-        frame(number)
-        np.testing.assert_allclose(matrix(box), this_run().cache.transform(1, number), atol=ROUNDING)
-        np.testing.assert_allclose(shown(ball), this_run().cache.positions(0, number), atol=ROUNDING)
-    assert status.measurement_text(bpy.context.scene, box) == ""
-    assert status.measurement_text(bpy.context.scene, ball) == "Volume 98.2 %, 2310 Pa"
-
-
 @pytest.mark.smoke
 def test_a_saved_file_keeps_rest_and_cache_and_goes_on(tmp_path: Path) -> None:
     box = animate(add_box())
@@ -201,10 +188,7 @@ def test_a_saved_file_keeps_rest_and_cache_and_goes_on(tmp_path: Path) -> None:
     state = own_state(box)
     play(1, 6)
     simulated = transforms(6)
-    path = str(tmp_path / "scene.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    reopen(tmp_path)
     box = bpy.data.objects["Box"]
     np.testing.assert_allclose(matrix(box), simulated[6], atol=ROUNDING)
     for number in (3, 6, 2):

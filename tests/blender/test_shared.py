@@ -11,8 +11,11 @@ from bpy_scene import (
     fingerprint,
     frame,
     height,
+    interpolate,
+    key,
     play,
     problem_of,
+    reopen,
     rest,
     select,
     shown,
@@ -164,13 +167,9 @@ def test_a_changed_mix_makes_the_frames_out_of_date_and_an_idle_key_does_not() -
 def test_animated_keys_move_the_pins() -> None:
     ball = with_keys(None)
     ball.vertex_groups.new(name="Top").add([0], 1.0, "REPLACE")
-    key = ball.data.shape_keys.key_blocks["Up"]
-    for number, value in ((1, 0.0), (9, 0.8)):
-        key.value = value
-        key.keyframe_insert("value", frame=number)
-    for curve in actions.curves(ball.data.shape_keys):
-        for point in curve.keyframe_points:
-            point.interpolation = "LINEAR"
+    up = ball.data.shape_keys.key_blocks["Up"]
+    key(up, "value", (1, 0.0), (9, 0.8))
+    interpolate(ball.data.shape_keys)
     frame(1)
     bpy.ops.softpressure.add_body(kind="SOFT")
     ball.softpressure.pin_group = "Top"
@@ -186,9 +185,7 @@ def test_a_bake_leaves_own_keys_and_their_animation(target: str, is_animated: bo
     ball = with_keys()
     keys = ball.data.shape_keys
     if is_animated:
-        for number, value in ((1, 0.5), (9, 0.8)):
-            keys.key_blocks["Up"].value = value
-            keys.key_blocks["Up"].keyframe_insert("value", frame=number)
+        key(keys.key_blocks["Up"], "value", (1, 0.5), (9, 0.8))
         action = keys.animation_data.action.name
     bpy.context.scene.softpressure.key_error = 0.0
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
@@ -203,8 +200,7 @@ def test_a_bake_leaves_own_keys_and_their_animation(target: str, is_animated: bo
     for number, positions in seen.items():
         frame(number)
         np.testing.assert_allclose(shown(ball), positions, atol=2e-5)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "baked.blend"))
-    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    reopen(tmp_path)
     ball = bpy.data.objects["Ball"]
     for number, positions in seen.items():
         frame(number)
@@ -260,8 +256,7 @@ def test_an_override_is_simulated_with_data_of_its_own_that_the_file_keeps(
     frame(6)
     fallen = shown(ball)
     assert fallen[:, 2].mean() < 5.0
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "user.blend"))
-    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    reopen(tmp_path)
     (ball,) = [obj for obj in bpy.data.objects if obj.override_library is not None]
     assert (ball.softpressure.kind, ball.softpressure.mass) == (kind, 3.0)
     frame(6)

@@ -1,5 +1,6 @@
 """Even simulation meshes in Blender: any mesh falls, is baked, saved, undone."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,14 @@ import pytest
 import shapes
 from bpy_panels import body_rows
 from bpy_scene import (
+    FallingWorld,
     add_ball,
+    add_beast,
     add_mesh,
+    attribute,
+    fallen,
     frame,
+    key,
     play,
     problem_of,
     rest,
@@ -21,10 +27,12 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.core import check_closed_surface
-from softpressure_ext.core.simulation_mesh.even import WRAPPED
+from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import simulation_mesh
-from softpressure_ext.softpressure.state import versions
+from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN, TORN
+from softpressure_ext.softpressure.simulation import interactive
+from softpressure_ext.softpressure.state import jobs, versions, worker_thread
 
 
 def add_monkey(**settings: Any) -> Any:
@@ -36,23 +44,9 @@ def add_monkey(**settings: Any) -> Any:
     return obj
 
 
-def add_beast(**settings: Any) -> Any:
-    x, triangles = shapes.beast()
-    obj = add_mesh("Beast", (x + (0, 0, 2)).tolist(), triangles.tolist())
-    for name, value in {"simulation_mesh": "EVEN", **settings}.items():
-        setattr(obj.softpressure, name, value)
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    return obj
-
-
-def body() -> Any:
+def body(number: int = 0) -> Any:
     assert not this_session().refusals.error
-    return this_run().start.bodies[0]
-
-
-def fallen(frames: int) -> float:
-    """How far free vertices of the stand-in for the solver have fallen [m]."""
-    return 9.81 * frames * (frames + 1) / (2.0 * 24.0**2)
+    return this_run().start.bodies[number]
 
 
 @pytest.mark.usefixtures("falling")
@@ -70,17 +64,6 @@ def test_the_drawn_mesh_follows_and_its_bake_is_the_preview(add: Any) -> None:
     assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
     frame(10)
     np.testing.assert_allclose(shown(obj), preview, atol=1e-5)
-
-
-@pytest.mark.usefixtures("falling")
-def test_an_open_mesh_is_refused_as_drawn_and_wrapped_as_even() -> None:
-    obj = add_monkey()
-    frame(1)
-    assert simulation_mesh_notes.notes(bpy.context.scene, obj) == [f"Suzanne {WRAPPED}."]
-    obj.softpressure.simulation_mesh = "DRAWN"
-    assert "open edges" in problem_of(obj)
-    obj.softpressure.simulation_mesh = "EVEN"
-    assert not problem_of(obj)
 
 
 @pytest.mark.usefixtures("falling")
@@ -115,18 +98,6 @@ def test_undo_brings_back_what_was_simulated() -> None:
     assert bpy.data.objects["Beast"].softpressure.simulation_mesh == "EVEN"
     play(1, 2)
     assert body().drawn is not None
-
-
-@pytest.mark.usefixtures("falling")
-def test_count_and_detail_make_another_mesh_and_the_cache_out_of_date() -> None:
-    obj, scene = add_beast(), bpy.context.scene
-    counts = []
-    for detail, own in (("DRAFT", 0), ("NORMAL", 0), ("NORMAL", 500)):
-        scene.softpressure.detail, obj.softpressure.simulation_vertices = detail, own
-        assert this_run().cache is None or this_session().is_out_of_date(scene)
-        play(1, 2)
-        counts.append(len(body().positions))
-    assert counts == pytest.approx([300, min(1000, len(rest(obj))), 500], rel=0.05)
 
 
 @pytest.mark.usefixtures("falling")
@@ -388,3 +359,233 @@ def test_a_scan_needs_one_even_mesh_and_few_steps_until_its_first_frame(monkeypa
     assert world.model.vertex_count == pytest.approx(1000, rel=0.06)
     assert world.steps_per_frame * world.model.vertex_count < 400_000
     assert shown(scan)[:, 2].mean() < x[:, 2].mean()
+
+
+# -- Groups, animation, attachments, tears and the mouse act on drawn meshes that follow even ones
+
+
+def group(obj: Any, vertices: Any, name: str = "Group", weights: Any = 1.0) -> str:
+    """A vertex group of these vertices."""
+    made = obj.vertex_groups.new(name=name)
+    for vertex, weight in zip(vertices, np.broadcast_to(weights, len(vertices)), strict=True):
+        made.add([int(vertex)], float(weight), "REPLACE")
+    return name
+
+
+def head(obj: Any) -> Any:
+    x = rest(obj)[:, 0]
+    return np.flatnonzero(x > x.min() + 0.8 * np.ptp(x))
+
+
+def raise_and_turn(obj: Any) -> None:
+    """Key a way of 1 m upwards and a turn by a right angle, in ten frames."""
+    for number, height, angle in ((1, 0.0, 0.0), (11, 1.0, 0.5 * math.pi)):
+        obj.location.z, obj.rotation_euler.z = height, angle
+        obj.keyframe_insert("location", frame=number)
+        obj.keyframe_insert("rotation_euler", frame=number)
+
+
+def by_armature(obj: Any) -> Any:
+    """An armature with one bone for all of an object, keyed to turn and to stretch it."""
+    armature = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = armature.data.edit_bones.new("Bone")
+    bone.head, bone.tail = (0, 0, 0), (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    group(obj, range(len(obj.data.vertices)), "Bone")
+    obj.modifiers.new("Rig", "ARMATURE").object = armature
+    pose = armature.pose.bones["Bone"]
+    pose.rotation_mode = "XYZ"
+    for number, angle, stretch in ((1, 0.0, 1.0), (11, 0.5, 1.3)):
+        pose.rotation_euler.x, pose.scale.x = angle, stretch
+        pose.keyframe_insert("rotation_euler", frame=number)
+        pose.keyframe_insert("scale", frame=number)
+    bpy.context.view_layer.objects.active = obj
+    return armature
+
+
+def by_shape_key(obj: Any) -> None:
+    """Key a shape that is bent and raised."""
+    obj.shape_key_add(name="Basis")
+    bent = obj.shape_key_add(name="Bent", from_mix=False)
+    for point in bent.data:
+        point.co.z += 0.5 + 0.3 * point.co.x**2
+    key(bent, "value", (1, 0.0), (11, 1.0))
+
+
+def animated(obj: Any, number: int) -> Any:
+    """Where the animation has the vertices of an object at a frame, without simulation."""
+    obj.softpressure.kind = "NONE"
+    frame(number)
+    found = shown(obj)
+    obj.softpressure.kind = "SOFT"
+    return found
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("lead", [raise_and_turn, by_armature, by_shape_key])
+def test_pinned_vertices_are_where_the_animation_has_them_and_so_is_what_is_simulated(lead: Any) -> None:
+    obj = add_beast()
+    pins = head(obj)
+    obj.softpressure.pin_group = group(obj, pins)
+    lead(obj)
+    wanted = animated(obj, 8)
+    play(1, 8)
+    drawn = body().drawn
+    assert drawn is not None and 20 < len(body().pinned) < 400
+    np.testing.assert_allclose(shown(obj)[pins], wanted[pins], atol=2e-6)
+    given = FallingWorld.made[-1].given[-1].pinned_positions[0]
+    exact = drawn.inverse.positions(wanted, body().pinned)
+    np.testing.assert_allclose(given, exact, atol=2e-6)
+    assert np.abs(given - body().positions[body().pinned]).max() > 0.1
+
+
+@pytest.mark.usefixtures("falling")
+def test_pins_that_do_not_move_stay_and_the_rest_falls() -> None:
+    obj = add_beast()
+    obj.softpressure.pin_group = group(obj, head(obj))
+    before = rest(obj)
+    play(1, 5)
+    after = shown(obj)
+    np.testing.assert_allclose(after[head(obj)], before[head(obj)], atol=1e-6)
+    tail = before[:, 0] < before[:, 0].mean()
+    assert (before[tail, 2] - after[tail, 2]).min() > 0.1
+
+
+@pytest.mark.usefixtures("falling")
+def test_another_drawn_vertex_that_is_pinned_makes_the_start_another() -> None:
+    obj = add_beast(simulation_vertices=100)
+    obj.softpressure.pin_group = group(obj, head(obj))
+    frame(1)
+    before, pinned = this_run().start.fingerprint(), body().pinned
+    obj.vertex_groups["Group"].remove([int(head(obj)[3])])
+    frame(2)
+    frame(1)
+    np.testing.assert_array_equal(body().pinned, pinned)  # of what is simulated the same
+    assert this_run().start.fingerprint() != before
+
+
+@pytest.mark.usefixtures("falling")
+def test_goals_have_weights_and_follow_the_animation_and_a_goal_of_one_is_a_pin() -> None:
+    obj = add_beast()
+    x = rest(obj)[:, 0]
+    ramp = np.clip((x - x.min()) / (0.8 * np.ptp(x)), 0.0, 1.0)
+    obj.softpressure.goal_group = group(obj, range(len(x)), "Goal", ramp)
+    raise_and_turn(obj)
+    wanted = animated(obj, 6)
+    play(1, 6)
+    pulled, pinned, at_start = body().pulled, body().pinned, body().positions
+    ours = np.clip((at_start[:, 0] - x.min()) / (0.8 * np.ptp(x)), 0.0, 1.0)
+    assert not np.isin(pulled.vertices, pinned).any()
+    assert np.sqrt(np.mean((pulled.weights - ours[pulled.vertices]) ** 2)) < 0.02
+    assert ours[pinned].min() > 0.9
+    given = FallingWorld.made[-1].given[-1].goal_positions[0]
+    np.testing.assert_allclose(given, body().drawn.inverse.positions(wanted, pulled.vertices), atol=2e-6)
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("lead", [raise_and_turn, by_armature, by_shape_key])
+def test_a_held_body_shows_its_own_animation_and_is_released_where_it_is(lead: Any) -> None:
+    obj = add_beast()
+    lead(obj)
+    key(obj.softpressure, "is_active", (1, False), (6, True))
+    wanted = [animated(obj, number) for number in (3, 5)]
+    frame(1)
+    play(1, 7)
+    assert body().drawn is not None
+    for number, places in zip((3, 5), wanted, strict=True):
+        frame(number)
+        np.testing.assert_allclose(shown(obj), places, atol=2e-6)
+    frame(6)
+    fall = shown(obj) - wanted[1]
+    size = np.ptp(rest(obj), axis=0).max()
+    assert np.quantile(np.linalg.norm(fall - fall.mean(axis=0), axis=1), 0.95) < 0.005 * size
+    assert fall[:, 2].mean() == pytest.approx(-9.81 * 5 / 24.0**2, rel=0.01)  # the stand-in kept falling meanwhile
+
+
+@pytest.mark.usefixtures("falling")
+def test_weights_of_tears_and_the_group_of_an_attachment_go_over() -> None:
+    one, other = add_beast(tear_strain=0.5), add_beast("Other", (1.1, 0, 2))
+    one.softpressure.attach_to = other
+    one.softpressure.attach_group = group(one, head(one))
+    one.softpressure.weak_group = group(one, head(one), "Weak", 0.25)
+    play(1, 2)
+    number = next(n for n in (0, 1) if body(n).name == "Beast")
+    mine = body(number)
+    near = np.quantile(rest(one)[:, 0], 0.5)
+    assert mine.drawn is not None and mine.attached_uid == other.session_uid
+    assert len(mine.attached) > 10 and mine.positions[mine.attached, 0].min() > near
+    vertices, weights = mine.weak
+    assert weights.max() == pytest.approx(0.25) and mine.positions[vertices, 0].min() > near
+
+
+@pytest.mark.usefixtures("falling")
+def test_drawn_faces_on_torn_triangles_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    obj = add_beast(tear_strain=0.5)
+    tops: list[Any] = []
+
+    def torn(self: FallingWorld, _membrane: int, triangles: Any) -> Any:
+        heights = body().positions[triangles][:, :, 2].mean(axis=1)
+        tops.append(np.quantile(heights, 0.9))
+        return heights > tops[-1] if self.state.frame >= 3 else np.zeros(len(triangles), bool)
+
+    monkeypatch.setattr(FallingWorld, "torn_triangles", torn)
+    play(1, 6)
+    flat = attribute(obj.data, TORN)
+    corners = np.array([polygon.vertices[:] for polygon in obj.data.polygons])
+    heights = rest(obj)[corners][:, :, 2].mean(axis=1)
+    assert set(flat.tolist()) == {4.0, float(NEVER)}
+    assert (flat[heights > tops[-1] + 0.05] == 4.0).all() and (flat[heights < tops[-1] - 0.05] > 4.0).all()
+
+
+def test_the_mouse_grabs_what_is_drawn_and_moves_it() -> None:
+    bpy.context.scene.use_gravity = False
+    obj = add_beast(simulation_vertices=300)
+    playing = interactive.InteractivePlay(bpy.context.scene)
+    try:
+        for _ in jobs.whole(playing.begin(worker_thread.at_once)):
+            pass
+        x = rest(obj)
+        mesh_faces = np.array([polygon.vertices[:] for polygon in obj.data.polygons])
+        target = x[mesh_faces[np.argmax(x[mesh_faces][:, :, 2].mean(axis=1))]].mean(axis=0)
+        place = playing.hand.grab(target + (0, 0, 5), (0, 0, -1))
+        np.testing.assert_allclose(place, target, atol=1e-4)  # on the drawn face, not on the simulated one below
+        for _ in range(6):
+            place = place + (0.0, 0.0, 0.05)
+            playing.hand.drag(place)
+            for _ in jobs.whole(playing.step()):
+                pass
+        assert playing.hand.body_name == "Beast" and playing.hand.force > 0.0
+        assert (shown(obj) - x)[:, 2].mean() > 0.05
+    finally:
+        playing.end()
+
+
+@pytest.mark.usefixtures("falling")
+def test_attributes_and_colours_are_those_of_drawn_vertices() -> None:
+    scene = bpy.context.scene
+    scene.softpressure.point_attributes = True
+    obj = add_beast()
+    play(1, 4)
+    for name in (STRAIN, FORCE):
+        assert len(obj.data.attributes[name].data) == len(obj.data.vertices)
+    flat = attribute(obj.data, STRAIN)
+    assert np.abs(flat).max() < 1e-3  # it only falls
+
+
+def test_a_hanging_beast_stays_at_its_pins_and_tears_off_where_it_is_weak() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 8
+    obj = add_beast(simulation_vertices=300, tear_strain=0.3, mass=20.0, stretch_modulus=2e3, self_collision=False)
+    x = rest(obj)
+    obj.softpressure.pin_group = group(obj, head(obj))
+    middle = np.flatnonzero(np.abs(x[:, 0] - np.quantile(x[:, 0], 0.6)) < 0.1)
+    obj.softpressure.weak_group = group(obj, middle, "Weak", 1.0)
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert not this_session().refusals.error
+    frame(8)
+    np.testing.assert_allclose(shown(obj)[head(obj)], x[head(obj)], atol=1e-5)
+    flat = attribute(obj.data, TORN)
+    assert 0 < (flat < NEVER).sum() < len(flat)

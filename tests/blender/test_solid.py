@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-from bpy_scene import FallingWorld, add_mesh, frame, play, rest, shown, this_session
+from bpy_scene import FallingWorld, add_floor, add_mesh, frame, play, shown, this_session
 from contact_reference import inside
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.simulation import capture
-from softpressure_ext.softpressure.state import sessions
 
 
 def add_cube(**settings: Any) -> Any:
@@ -22,11 +21,6 @@ def add_cube(**settings: Any) -> Any:
     for name, value in settings.items():
         setattr(cube.softpressure, name, value)
     return cube
-
-
-def add_floor() -> None:
-    bpy.ops.mesh.primitive_plane_add(size=10.0)
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
 
 
 def volume(obj: Any) -> float:
@@ -118,23 +112,6 @@ def test_the_panel_shows_what_only_some_methods_read_with_them_or_where_the_othe
     for name, value in names.items():
         setattr(cube.softpressure, name, value)
     assert offered() == names.keys()
-
-
-def test_a_pinned_face_follows_the_animation() -> None:
-    cube = add_cube(body_type="SOLID", modulus=20_000.0)
-    top = [vertex.index for vertex in cube.data.vertices if vertex.co.z > 0]
-    cube.vertex_groups.new(name="held").add(top, 1.0, "REPLACE")
-    cube.softpressure.pin_group = "held"
-    cube.keyframe_insert("location", frame=1)
-    cube.location.x = 0.5
-    cube.keyframe_insert("location", frame=10)
-    start = rest(cube)
-    frame(1)
-    held = rest(cube)[top]
-    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    frame(10)
-    np.testing.assert_allclose(shown(cube)[top], held + (0.5, 0.0, 0.0), atol=1e-5)
-    assert len(start) == 8 and sessions.of(bpy.context.scene).refusals.error == ""
 
 
 def add_bowl() -> Any:

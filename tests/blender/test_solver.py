@@ -5,15 +5,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_mesh, frame, play, shown, this_run
+from bpy_scene import add_floor, frame, play, shown, this_run
 from softpressure_ext.core.topology import signed_volume
-from softpressure_ext.softpressure.reports import status
-
-
-def add_floor() -> Any:
-    floor = add_mesh("Floor", [(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], [(0, 1, 2, 3)])
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    return floor
 
 
 def volume(obj: Any) -> float:
@@ -64,17 +57,3 @@ def test_playing_and_simulating_give_the_same_bits_and_so_does_the_bake() -> Non
     for number in range(1, 17):
         frame(number)
         np.testing.assert_allclose(shown(ball), simulated[number - 1], atol=2e-7)  # float32 at 1 m
-
-
-def test_a_skin_that_starts_crossed_with_itself_plays_and_says_so() -> None:
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.5, location=(0, 0, 2))
-    obj = bpy.context.object
-    for vertex in obj.data.vertices:
-        if vertex.co.z > 0.4:
-            vertex.co.z -= 1.1
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    obj.softpressure.self_collision = True
-    for number in (1, 2, 3):
-        bpy.context.scene.frame_set(number)
-    notices = " ".join(status.notices(bpy.context.scene))
-    assert "triangles cross at the start. They are moved apart" in notices

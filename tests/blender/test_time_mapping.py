@@ -5,8 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, frame, select, shown, state_text
-from softpressure_ext.softpressure.scene_io import actions
+from bpy_scene import FallingWorld, add_ball, frame, interpolate, key, select, shown, state_text
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -33,12 +32,8 @@ def heights(obj: Any) -> list[float]:
 def test_stretched_time_is_the_time_of_the_simulation() -> None:
     ball = add_ball()
     keyed = add_ball("Keyed", location=(3, 0, 0), kind=None)
-    for number, height in ((0, 0.0), (100, 100.0)):
-        keyed.location[2] = height
-        keyed.keyframe_insert("location", frame=number)
-    for curve in actions.curves(keyed):
-        for point in curve.keyframe_points:
-            point.interpolation = "LINEAR"
+    key(keyed, "location", (0, 0.0), (100, 100.0), index=2)
+    interpolate(keyed)
     select(keyed)
     assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
     bpy.ops.object.effector_add(type="FORCE")
@@ -46,9 +41,7 @@ def test_stretched_time_is_the_time_of_the_simulation() -> None:
     for number, strength in ((0, 0.0), (100, 100.0)):
         field.strength = strength
         bpy.context.object.keyframe_insert("field.strength", frame=number)
-    for curve in actions.curves(bpy.context.object):
-        for point in curve.keyframe_points:
-            point.interpolation = "LINEAR"
+    interpolate(bpy.context.object)
     stretch(100, 200)
     simulate()
     world = FallingWorld.made[-1]

@@ -4,23 +4,9 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import (
-    add_ball,
-    add_mesh,
-    frame,
-    height,
-    play,
-    this_run,
-    this_session,
-)
+from bpy_scene import add_ball, add_floor, frame, height, play, this_run, this_session
 
 KINDS = ("SOFT", "RIGID", "COLLIDER")
-
-
-def add_floor(z: float = 0.0) -> Any:
-    floor = add_mesh("Floor", [(-5, -5, z), (5, -5, z), (5, 5, z), (-5, 5, z)], [(0, 1, 2, 3)])
-    bpy.ops.softpressure.add_body(kind="COLLIDER")
-    return floor
 
 
 def collection(name: str, *objects: Any, parent: Any = None) -> Any:

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import add_ball, add_mesh, frame, height, play, rest, shown, this_run, this_session
+from bpy_scene import add_ball, add_mesh, frame, height, key, play, rest, shown, this_run, this_session
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import units
@@ -38,15 +38,11 @@ def add_scene(scale: float) -> tuple[Any, Any, Any]:
     pinned = found[2]
     pinned.vertex_groups.new(name="pins").add([0], 1.0, "REPLACE")
     pinned.softpressure.pin_group = "pins"
-    for number, z in ((1, DROP), (FRAMES, DROP + 0.5)):
-        pinned.location.z = z / scale
-        pinned.keyframe_insert("location", frame=number)
+    key(pinned, "location", (1, DROP / scale), (FRAMES, (DROP + 0.5) / scale), index=2)
     size, corners = 20.0 / scale, ((-1, -1), (1, -1), (1, 1), (-1, 1))
     floor = add_mesh("Floor", [(size * x, size * y, 0.0) for x, y in corners], [(0, 1, 2, 3)])
     bpy.ops.softpressure.add_body(kind="COLLIDER")
-    for number, z in ((1, 0.0), (FRAMES, 0.25)):
-        floor.location.z = z / scale
-        floor.keyframe_insert("location", frame=number)
+    key(floor, "location", (1, 0.0 / scale), (FRAMES, 0.25 / scale), index=2)
     bpy.context.scene.frame_end = FRAMES
     frame(1)
     return found[0], found[1], pinned

@@ -1,5 +1,7 @@
 """The papers' other rules for the gas on flat bodies: volumes against slow twins, and calm falls."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import shapes
@@ -57,6 +59,7 @@ def test_a_loop_falls_and_rests_by_the_other_rules(solver, substeps, rule):
     assert 0.9 < found[0] / found[1] < 1.1  # it stays nearly round, and there the rules agree
 
 
+@cache
 def fallen(solver, substeps, rule):
     """Volume ratio of a ring half a second after it was dropped by its radius / 3."""
     turn = 2.0 * np.pi * np.arange(32) / 32

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import shapes
-from flat_scene import in_plane, loop_world, momenta, out_of_plane, plane_of, ring_strain, run
-from scenes import moved_mass
+from flat_scene import in_plane, loop_world, momenta, out_of_plane, plane_of, ring_strain
+from scenes import advance, moved_mass
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.contact.box_tree import build_trees
 from softpressure_ext.core.contact.untangle.self_overlap import self_wrong_side
@@ -48,7 +48,7 @@ def test_a_ring_keeps_the_strain_of_the_closed_form():
     for start in (strain, 0.0):
         world = loop_world(RING, gravity=0.0, gauge_pressure=2e3, damping=40.0, depth=0.2)
         world.set_positions(0, (1.0 + start) * world.positions(0))
-        run(world, 30)
+        advance(world, 30)
         radius = np.linalg.norm(in_plane(world), axis=1)
         validated(
             "strain of a ring under pressure", room="bodies/flat", measured=radius / 0.5 - 1.0, expected=strain,
@@ -65,7 +65,7 @@ def test_a_ring_keeps_the_strain_of_the_closed_form():
 @pytest.mark.parametrize("depth", [0.02, 0.5])
 def test_depth_scales_stiffness_and_gas_alike(depth):
     world = loop_world(RING, gravity=0.0, gauge_pressure=2e3, damping=40.0, depth=depth)
-    run(world, 30)
+    advance(world, 30)
     radius = np.linalg.norm(in_plane(world), axis=1)
     np.testing.assert_allclose(radius / 0.5 - 1.0, ring_strain(48, 0.5, 2e3, 1e4), rtol=0.01)
 
@@ -83,7 +83,7 @@ def test_it_falls_exactly_and_only_within_its_plane(turn):
     model = world.model
     mass, normal = moved_mass(world) / moved_mass(world).sum(), turned @ [0.0, 1.0, 0.0]
     start = mass @ model.rest_positions
-    run(world, 30)
+    advance(world, 30)
     fall = model.gravity - (model.gravity @ normal) * normal
     expected = start + 0.5 * turned @ [1.0, 0.0, 2.0] + 0.125 * fall
     state = world.save()
@@ -110,7 +110,7 @@ def test_it_spins_without_losing_anything():
     state.velocities[:n] = np.cross(turned @ [0.0, 6.0, 0.0], state.positions[:n])
     world.load(state)
     before = momenta(world, TILTED)
-    run(world, 60)
+    advance(world, 60)
     after = momenta(world, TILTED)
     np.testing.assert_allclose(after[0], before[0], atol=ROUNDING)
     validated(
@@ -122,9 +122,9 @@ def test_it_spins_without_losing_anything():
 
 def test_it_comes_to_rest_on_a_floor_under_its_weight():
     world = loop_world(shapes.ring(48, 0.3, (0.0, 0.31)), floor=True, mass=2.0, damping=8.0, bounciness=0.3)
-    run(world, 120)
+    advance(world, 120)
     x = world.positions(0)
-    run(world, 30)
+    advance(world, 30)
     assert np.abs(world.positions(0) - x).max() < 1e-4 and np.abs(world.velocities(0)).max() < 1e-3
     assert x[:, 2].min() == pytest.approx(world.model.thickness[0], rel=1e-3)
     assert world.diagnostics().contact_count > 0
@@ -158,7 +158,7 @@ def test_rings_that_start_crossed_come_apart_within_their_plane(depth):
     within = [np.linalg.norm(in_plane(world, a) - centre, axis=1) < 0.3 * np.cos(np.pi / 40)
               for a, centre in ((0, (0.4, 0.1)), (1, (0.0, 0.0)))]  # fmt: skip
     assert world.crossing_triangle_count > 0 and len(world.save().wrong_side) == 2 * np.sum(within)
-    run(world, 40)
+    advance(world, 40)
     assert len(world.save().wrong_side) == 0
     apart = np.linalg.norm(in_plane(world, 0).mean(axis=0) - in_plane(world, 1).mean(axis=0))
     assert 0.55 < apart < 2.0  # they touch at 0.6, or less where they are flat
@@ -177,7 +177,7 @@ def test_it_is_glued_to_a_crate_that_turns_in_space():
     model = builder.build()
     assert len(model.attachments.stiffness) == 6
     world = World(model, frame_rate=60.0, substeps=4, solver="EXPLICIT")
-    run(world, 60)
+    advance(world, 60)
     low = in_plane(world)[[29, 30, 31]]
     held = world.rigid_transform(crate) @ [0.0, 0.0, 0.7, 1.0]  # where the ring's lowest corner was glued
     assert np.linalg.norm(held[[0, 2]] - low.mean(axis=0)) < 0.02

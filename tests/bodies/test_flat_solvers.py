@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import shapes
-from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, ring_strain, run
+from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, ring_strain
+from scenes import advance
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
 from softpressure_ext.core.state import gas_amount
@@ -151,8 +152,8 @@ def test_a_run_continues_from_a_saved_state_with_the_same_bits(solver, substeps)
         return loop_world(RING + (0.0, 0.52), floor=True, solver=solver, substeps=substeps, stretch_modulus=5e3)
 
     whole, again, first = made(), made(), made()
-    run(whole, 12)
-    run(first, 8)
+    advance(whole, 12)
+    advance(first, 8)
     again.load(first.save())
-    run(again, 4)
+    advance(again, 4)
     np.testing.assert_array_equal(again.positions(0), whole.positions(0))

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import shapes
-from flat_scene import in_plane, momenta, out_of_plane, plane_of, run
+from flat_scene import in_plane, momenta, out_of_plane, plane_of
+from scenes import advance
 from softpressure_ext.core import FrameInput, MeshError, ModelBuilder, ParameterError, World
 from softpressure_ext.core.energy.stretch import evaluate_stretch
 from validation import validated
@@ -129,7 +130,7 @@ def test_each_solver_holds_a_beam_where_statics_puts_it(solver, substeps):
     sag = -moves[model.rest_positions[::2, 0] > 1.499, 1].mean()
     found = []
     for _ in range(20):
-        run(world, 1)
+        advance(world, 1)
         found.append(-in_plane(world)[end, 1].mean())
     softer = 1e6 / (60.0 * substeps) ** 2 / (10.0 * 0.1**2) if solver == "XPBD" else 0.0
     validated(
@@ -189,7 +190,7 @@ def test_it_spins_falls_and_keeps_its_momenta(turn):
     state.velocities[:n] += np.cross(turned @ [0.0, 5.0, 0.0], state.positions[:n])
     world.load(state)
     before = momenta(world, turn)
-    run(world, 30)
+    advance(world, 30)
     after = momenta(world, turn)
     validated(
         "momentum of a flat truss in flight", room="bodies/flat", measured=after[0], expected=before[0], unit="kg m/s",
@@ -205,9 +206,9 @@ def test_it_spins_falls_and_keeps_its_momenta(turn):
 def test_it_lands_on_a_floor_and_rests():
     world = truss_world(bar(0.6, 0.3) + (0.0, 0.25), floor=True, modulus=5e4, mass=2.0, cell_size=0.1, damping=10.0,
                         bounciness=0.2)  # fmt: skip
-    run(world, 120)
+    advance(world, 120)
     x = world.positions(0)
-    run(world, 20)
+    advance(world, 20)
     assert np.abs(world.positions(0) - x).max() < 1e-4
     assert 0.0 < x[:, 2].min() < world.model.thickness[0] + 0.01
     assert out_of_plane(world) == (0.0, 0.0)

@@ -2,7 +2,7 @@
 
 import pytest
 import shapes
-from scenes import AMBIENT, virial_pressure
+from scenes import AMBIENT, advance, virial_pressure
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 
 #: XPBD holds amounts alone, and its springs are not in balance: `solvers/xpbd/test_gas.py` has its law.
@@ -10,7 +10,7 @@ SOLVERS = ("EXPLICIT", "RK4")
 PRESSURE = 20e3
 
 
-def ball_world(solver="EXPLICIT", plates=False, **options):
+def ball_world(solver="EXPLICIT", *, plates=False, **options):
     """A slack ball that grows by about a seventh under its gas; or between two plates."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     positions, triangles = shapes.icosphere(2, 0.15)
@@ -27,8 +27,7 @@ def ball_world(solver="EXPLICIT", plates=False, **options):
 @pytest.mark.parametrize("exponent", [1.0, 1.4, 5.0 / 3.0])
 def test_the_tension_of_the_skin_balances_the_pressure_after_adiabatic_growth(solver, exponent):
     world = ball_world(solver, gas_exponent=exponent)
-    for _ in range(24):
-        world.advance_frame()
+    advance(world, 24)
     found, drawn = world.diagnostics().bodies[0], world.model.drawn_volume[0]
     assert found.volume > 1.05 * drawn
     expected = (PRESSURE + AMBIENT) * (drawn / found.volume) ** exponent - AMBIENT
@@ -41,30 +40,26 @@ def test_the_tension_of_the_skin_balances_the_pressure_after_adiabatic_growth(so
 def test_a_held_pressure_stays_and_follows_its_key(solver):
     world = ball_world(solver, gas_hold="PRESSURE", gauge_pressure=5e3)
     for pressure in (5e3, 8e3):
-        for _ in range(24):
-            world.advance_frame(FrameInput(gauge_pressure={0: pressure}))
+        advance(world, 24, gauge_pressure={0: pressure})
         assert world.diagnostics().bodies[0].gauge_pressure == pytest.approx(pressure, rel=1e-9)
         assert virial_pressure(world) == pytest.approx(pressure, rel=5e-3)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT"])
-def test_a_held_volume_stays_within_a_thousandth_whatever_the_pressure(solver):
-    world = ball_world(solver, gas_hold="VOLUME", pressure_at="REST", drawn_shape="INFLATED")
-    for _ in range(24):
-        world.advance_frame()
+def test_a_held_volume_stays_within_a_thousandth_whatever_the_pressure():
+    world = ball_world(gas_hold="VOLUME", pressure_at="REST", drawn_shape="INFLATED")
+    advance(world, 24)
     found = world.diagnostics().bodies[0]
     assert found.volume == pytest.approx(world.model.rest_volume[0], rel=1e-3)
     assert found.gauge_pressure == pytest.approx(PRESSURE, rel=0.01)
     assert virial_pressure(world) == pytest.approx(found.gauge_pressure, rel=5e-3)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT"])
-def test_plates_compress_a_gas_but_not_a_liquid_and_a_held_pressure_does_not_rise(solver):
+def test_plates_compress_a_gas_but_not_a_liquid_and_a_held_pressure_does_not_rise():
     """Pressed to three quarters of its height between plates."""
     found = {}
     for hold, exponent in (("AMOUNT", 1.0), ("AMOUNT", 1.4), ("PRESSURE", 1.0), ("VOLUME", 1.0)):
         world = ball_world(
-            solver, True, gas_hold=hold, gas_exponent=exponent, pressure_at="REST", drawn_shape="INFLATED",
+            plates=True, gas_hold=hold, gas_exponent=exponent, pressure_at="REST", drawn_shape="INFLATED",
             stretch_modulus=3e4,
         )  # fmt: skip
         flat = shapes.grid(0.6)[0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from rigid_scene import block
-from scenes import BEACH_BALL, add_ball
+from scenes import BEACH_BALL, add_ball, advance
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 SOLVERS = ["EXPLICIT", "XPBD"]
@@ -72,8 +72,7 @@ def test_contact_forces_are_shared_by_the_vertices_of_both_sides(solver):
     builder.add_collider("floor", *shapes.grid(4.0, 2))
     world = made(builder, solver, substeps=20)
     assert not world.contact_forces(low).any()
-    for _ in range(8):
-        world.advance_frame()
+    advance(world, 8)
     (report,) = world.reports()
     force = {pair.bodies: pair.force for pair in report.pairs}
     assert force[low, high] > 0.0
@@ -90,8 +89,7 @@ def test_a_jelly_has_contact_forces_where_it_stands():
     jelly = builder.add_solid("jelly", *block((0.2, 0.2, 0.2), (0.0, 0.0, 0.101)), cell_size=0.1, mass=0.5, modulus=1e4)
     builder.add_collider("floor", *shapes.grid(4.0, 2))
     world = made(builder, "EXPLICIT", substeps=10)
-    for _ in range(8):
-        world.advance_frame()
+    advance(world, 8)
     forces, heights = world.contact_forces(jelly), world.positions(jelly)[:, 2]
     assert forces.shape == (8,) and not forces[heights > 0.1].any()
     assert forces[heights < 0.1].min() > 0.0

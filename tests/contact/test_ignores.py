@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from rigid_scene import block
-from scenes import GRAVITY, Ball, add_ball, centre, velocity
+from scenes import GRAVITY, Ball, add_ball, advance, centre, velocity
 from softpressure_ext.core import MethodOptions, ModelBuilder, ParameterError, World
 from softpressure_ext.core.solvers.explicit.solver import ExplicitSolver
 from softpressure_ext.core.solvers.explicit.unsupported import starts_crossed
@@ -52,8 +52,7 @@ def test_balls_that_ignore_each_other_pass_in_free_flight_and_lie_on_the_floor(s
             flown = starts[body] + speeds[body] * t + 0.5 * t * t * np.array([0.0, 0.0, -GRAVITY])
             np.testing.assert_allclose(centre(world, body), flown, rtol=0, atol=1e-8)  # Newton stops at a residual
     assert closest < 0.1 and world.diagnostics().contact_count == 0
-    for _ in range(45):
-        world.advance_frame()
+    advance(world, 45)
     for body in (0, 1):
         assert 0.1 < centre(world, body)[2] < SOFT.radius + 0.1
     assert world.diagnostics().contact_count > 0
@@ -68,17 +67,15 @@ def test_particles_leave_the_pair_out():
     np.testing.assert_allclose(velocity(world, 0), [4.0, 0.0, 0.0], atol=1e-9)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT"])
-def test_balls_that_start_crossed_do_not_count_as_crossing(solver):
+def test_balls_that_start_crossed_do_not_count_as_crossing():
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     for name, x in (("one", -0.1), ("other", 0.1)):
         add_ball(builder, SOFT, 2, (x, 0.0, 0.0), name=name)
-    crossed = world_of(builder, None, solver)
-    apart = world_of(builder, ignoring(2, (0, 1)), solver)
+    crossed = world_of(builder, None)
+    apart = world_of(builder, ignoring(2, (0, 1)))
     assert crossed.crossing_triangle_count > 0 and starts_crossed(crossed.model)
     assert apart.crossing_triangle_count == 0 and not starts_crossed(apart.model)
-    for _ in range(12):
-        apart.advance_frame()
+    advance(apart, 12)
     assert centre(apart, 0)[0] == pytest.approx(-0.1, abs=1e-9)
 
 
@@ -106,31 +103,27 @@ def test_rigid_bodies_that_ignore_each_other_lie_in_the_same_place(other, kind):
         assert apart.rigid_positions(body)[:, 2].min() == pytest.approx(0.0, abs=0.01)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT"])
-def test_a_soft_and_a_rigid_body_fall_through_a_collider_that_one_of_them_ignores(solver):
+def test_a_soft_and_a_rigid_body_fall_through_a_collider_that_one_of_them_ignores():
     builder = ModelBuilder()
     add_ball(builder, SOFT, 2, (0.0, 0.0, 0.5), name="soft")
     builder.add_rigid("rigid", *block((0.2, 0.2, 0.2), (1.0, 0.0, 0.3)), bounciness=0.0)
     builder.add_collider("shelf", *shapes.grid(4.0), bounciness=0.0)
-    world = world_of(builder, ignoring(3, (0, 2)), solver)
-    for _ in range(36):
-        world.advance_frame()
+    world = world_of(builder, ignoring(3, (0, 2)))
+    advance(world, 36)
     assert centre(world, 0)[2] == pytest.approx(0.5 - 0.5 * GRAVITY * 0.6**2, abs=1e-5)
     assert world.rigid_positions(0)[:, 2].min() == pytest.approx(0.0, abs=0.02)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT"])
-def test_attached_bodies_that_ignore_each_other_stay_attached(solver):
+def test_attached_bodies_that_ignore_each_other_stay_attached():
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     x, _ = shapes.icosphere(2, SOFT.radius)
     add_ball(builder, SOFT, 2, name="ball", velocity=(1.0, 0.0, 0.0), damping=20.0)
     builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.0, 0.0, 0.3)), mass=0.2)
     glued = np.flatnonzero(x[:, 2] > 0.25)
     builder.attach_to_rigid(0, glued, 0)
-    world = world_of(builder, ignoring(2, (0, 1)), solver)
+    world = world_of(builder, ignoring(2, (0, 1)))
     assert world.crossing_triangle_count == 0
-    for _ in range(30):
-        world.advance_frame()
+    advance(world, 30)
     turn = world.rigid_transform(0)
     assert turn[0, 3] > 0.1  # carried along
     there = x[glued] @ turn[:3, :3].T + turn[:3, 3]

@@ -5,7 +5,7 @@ import pytest
 import shapes
 from crossings import assert_nothing_crosses, model_crossings
 from rigid_scene import block
-from scenes import BEACH_BALL, LIVELY, add_ball, momentum
+from scenes import BEACH_BALL, LIVELY, add_ball, advance, momentum
 from softpressure_ext.core import FrameInput, ModelBuilder, Reason, World
 from softpressure_ext.core.contact.untangle.relaxation import Relaxation
 from softpressure_ext.core.state import STAYS
@@ -73,8 +73,7 @@ def test_bodies_that_are_moved_apart_are_not_thrown(solver, height):
     assert_nothing_crosses(world)
     assert_same_bits(world, other)
     assert fastest(world) < 0.2  # m/s
-    for _ in range(11):
-        world.advance_frame()
+    advance(world, 11)
     np.testing.assert_allclose(momentum(world), 0.0, atol=1e-12)
 
 

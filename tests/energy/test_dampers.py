@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shapes
 from damped_bodies import MASS, MODULUS, RATIO, Breathing, dented_ball, energy, measured_rate
+from scenes import advance
 from softpressure_ext.core import FrameInput, MethodOptions, ModelBuilder, ParameterError, World
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
@@ -71,8 +72,7 @@ def test_the_order_of_convergence_with_dampers(solver, order):
     errors = []
     for count in (64, 128):
         world = body.world(solver, time / count, speed=3.0)
-        for _ in range(count):
-            world.advance_frame()
+        advance(world, count)
         away = np.subtract(body.strain(world), body.exact(time, speed=3.0))
         errors.append(np.hypot(away[0], away[1] / body.frequency))
     # the next term of the error is smaller by a factor of h w = 0.07 at most
@@ -122,8 +122,7 @@ def test_momentum_and_angular_momentum_stay(solver):
     """
     world = dented_ball(solver, 5.0, 1e-4)
     before = momenta(world)
-    for _ in range(100):
-        world.advance_frame()
+    advance(world, 100)
     np.testing.assert_allclose(momenta(world), before, rtol=0.0, atol=1e-8 * np.abs(before).max())
     np.testing.assert_allclose(momenta(world)[:3], before[:3], rtol=0.0, atol=1e-12 * np.abs(before).max())
 
@@ -231,8 +230,7 @@ def test_the_recommended_step_holds_with_the_damping_between_neighbours():
         state = dented_ball(method, 0.0).save()
         world.load(state)
         start = energy(world)
-        for _ in range(300):
-            world.advance_frame()
+        advance(world, 300)
         assert energy(world) < start
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from scenes import virial_pressure
+from scenes import advance, virial_pressure
 from softpressure_ext.core import ModelBuilder, ParameterError, World
 
 SOLVERS = ("EXPLICIT", "RK4")
@@ -39,8 +39,7 @@ def test_weights_on_one_side_turn_the_body_by_their_torque(solver):
         return np.where(x[:, 2] > top, 0.5 + x[:, 0] / SIDE, 1.0)
 
     world = box_world(solver, weigh)
-    for _ in range(FRAMES):
-        world.advance_frame()
+    advance(world, FRAMES)
     x, triangles = shapes.box(SIDE, 4)
     corner = x[triangles]
     third = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]) / 6.0
@@ -65,8 +64,7 @@ def test_a_skin_with_half_the_weight_carries_half_the_pressure(solver):
     )
     builder.weigh_pressure(0, np.arange(len(positions)), 0.5)
     world = World(builder.build(), frame_rate=24, substeps=60 if solver == "RK4" else 10, solver=solver)
-    for _ in range(24):
-        world.advance_frame()
+    advance(world, 24)
     found = world.diagnostics().bodies[0]
     assert found.gauge_pressure == pytest.approx(found.gas / found.volume - world.model.ambient_pressure, rel=1e-9)
     assert virial_pressure(world) == pytest.approx(0.5 * found.gauge_pressure, rel=5e-3)
@@ -84,8 +82,7 @@ def test_a_side_of_a_loop_that_feels_no_pressure_drives_it(solver):
     )  # fmt: skip
     builder.weigh_pressure(0, [0, 1])
     world = World(builder.build(), frame_rate=RATE, substeps=10 if solver == "RK4" else 1, solver=solver)
-    for _ in range(FRAMES):
-        world.advance_frame()
+    advance(world, FRAMES)
     expected = -1e3 * SIDE * world.model.flat.depth[0] * FRAMES / RATE
     push, _ = momenta(world)
     np.testing.assert_allclose(push, [0.0, 0.0, expected], rtol=2e-3, atol=1e-3 * abs(expected))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import shapes
+from scenes import advance
 from softpressure_ext.core import Field, FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.impulses import ticks
 from softpressure_ext.core.impulses.forces import Forces, add_field
@@ -43,8 +44,7 @@ def place(world):
 
 def run(world, seconds, *fields, **given):
     """Advance with the same fields."""
-    for _ in range(round(seconds * world.frame_rate)):
-        world.advance_frame(FrameInput(fields=fields, **given))
+    advance(world, round(seconds * world.frame_rate), fields=fields, **given)
     return place(world)
 
 
@@ -185,8 +185,7 @@ def test_turbulence_has_the_same_bits_when_a_run_is_continued(solver):
     fields = (Field("TURBULENCE", strength=5.0, size=0.7, flow=0.5), Field("WIND", strength=2.0, skin_share=1.0))
 
     def step(world, count):
-        for _ in range(count):
-            world.advance_frame(FrameInput(fields=fields, gravity_shares=(0.5,)))
+        advance(world, count, fields=fields, gravity_shares=(0.5,))
 
     whole = ball_world(solver, gravity=(0.0, 0.0, -9.81))
     step(whole, 6)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shapes
-from scenes import GRAVITY, momentum, velocity
+from scenes import GRAVITY, advance, momentum, velocity
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.impulses.fluids import Fluids
 from softpressure_ext.core.impulses.slosh import SLOSH_DAMPING
@@ -38,8 +38,7 @@ def test_a_helium_balloon_rises_as_archimedes_and_newton_say(solver):
         world = helium_world(solver, drag_coefficient=drag)
         mass, frames = world.model.body_mass[0], 6 if drag == 0.0 else 18
         assert mass == pytest.approx(0.003 + HELIUM * world.model.rest_volume[0])
-        for _ in range(frames):
-            world.advance_frame()
+        advance(world, frames)
         positions, volume, time = world.positions(0), world.model.rest_volume[0], frames / 24
         if solver == "XPBD":  # does not hold the volume at rest, but does not vibrate
             volume = world.diagnostics().bodies[0].volume
@@ -66,7 +65,7 @@ def test_a_ball_floats_as_deep_as_archimedes_says(solver):
     placed = positions + [0.0, 0.0, 0.3]
     mass = 0.3 * WATER * 4.0 / 3.0 * np.pi * radius**3
     if solver == "RIGID":
-        builder.add_rigid("ball", placed, triangles, mass=mass, linear_damping=3.0)
+        builder.add_rigid("ball", placed, triangles, mass=mass, linear_damping=20.0)
     else:
         builder.add_membrane(
             "ball", placed, triangles, mass=mass, gauge_pressure=2e4, stretch_modulus=1e5, damping=5.0,
@@ -74,10 +73,11 @@ def test_a_ball_floats_as_deep_as_archimedes_says(solver):
         )  # fmt: skip
     world = World(builder.build(), frame_rate=24, substeps=10, solver="EXPLICIT" if solver == "RIGID" else solver)
     heights, displaced = [], []
-    for frame in range(120):
+    settled, frames = (24, 36) if solver == "RIGID" else (72, 120)
+    for frame in range(frames):
         world.advance_frame()
         at = world.rigid_positions(0) if solver == "RIGID" else world.positions(0)
-        if frame >= 72:
+        if frame >= settled:
             corners = at[triangles]
             heights.append(at[:, 2].min())
             displaced.append(volume_below(0.3, corners[:, :, 2], area_vectors(corners)[:, 2])[0])
@@ -118,8 +118,7 @@ def test_a_ball_under_water_spins_on(solver):
         return (mass * np.cross(x - (mass * x).sum(axis=0) / mass.sum(), v)).sum(axis=0)
 
     start = spin()
-    for _ in range(24):
-        world.advance_frame()
+    advance(world, 24)
     np.testing.assert_allclose(spin(), start, rtol=0.0, atol=0.01 * np.abs(start).max())
 
 
@@ -130,20 +129,18 @@ def test_an_upright_box_is_righted_and_a_heavier_body_sinks():
     raft = builder.add_rigid("raft", flat, triangles, mass=8.0, angular_damping=3.0, linear_damping=1.0)
     stone = builder.add_rigid("stone", positions + [2.0, 0.0, -1.0], triangles, mass=16.0)
     world = World(builder.build(), frame_rate=24, substeps=10)
-    for _ in range(6):
-        world.advance_frame()
+    advance(world, 6)
     velocity, _ = world.rigid_velocity(stone)
     fall, limit = 0.5 * GRAVITY, np.sqrt(0.5 * GRAVITY * 16.0 / (0.5 * WATER * 0.04))
     assert velocity[2] == pytest.approx(-limit * np.tanh(fall * 0.25 / limit), rel=0.01)
-    for _ in range(114):
-        world.advance_frame()
+    advance(world, 114)
     up = world.rigid_transform(raft)[:3, :3] @ shapes.rotation((0.0, 1.0, 0.0), 0.5) @ [0.0, 0.0, 1.0]
     assert up[2] == pytest.approx(1.0, abs=2e-3)
     assert 0.05 - world.rigid_positions(raft)[:, 2].mean() == pytest.approx(8.0 / WATER / 0.16, abs=2e-3)
 
 
-def balloon(builder, *, share=1.0, mass=0.05, centre=0.12, pressure=1500.0, held="VOLUME"):
-    positions, triangles = shapes.icosphere(3, 0.1)
+def balloon(builder, *, level=3, share=1.0, mass=0.05, centre=0.12, pressure=1500.0, held="VOLUME"):
+    positions, triangles = shapes.icosphere(level, 0.1)
     return builder.add_membrane(
         "balloon", positions + [0.0, 0.0, centre], triangles, mass=mass, gauge_pressure=pressure, stretch_modulus=600.0,
         damping=10.0, bounciness=0.0, pressure_at="REST", drawn_shape="INFLATED", gas_hold=held,
@@ -151,13 +148,12 @@ def balloon(builder, *, share=1.0, mass=0.05, centre=0.12, pressure=1500.0, held
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT"])
-def test_a_water_balloon_sags_keeps_its_volume_and_rests(solver):
+def test_a_water_balloon_sags_keeps_its_volume_and_rests():
     """It rests with the mass of its water, so the floor carries its weight."""
     builder = ModelBuilder()
     balloon(builder)
     builder.add_collider("floor", *shapes.grid(1.0), friction=0.6)
-    world = World(builder.build(), frame_rate=24, substeps=10, solver=solver)
+    world = World(builder.build(), frame_rate=24, substeps=10, solver="EXPLICIT")
     start, speeds = world.positions(0), []
     for frame in range(72):
         world.advance_frame()
@@ -174,12 +170,12 @@ def test_a_water_balloon_sags_keeps_its_volume_and_rests(solver):
 def test_the_floor_carries_the_weight_of_a_water_balloon(solver, share):
     """Also in the forces of a single step: the weight acts within it, where the contacts balance it."""
     builder = ModelBuilder()
-    balloon(builder, share=share, held="AMOUNT" if solver == "XPBD" else "VOLUME")
+    balloon(builder, level=2, share=share, held="AMOUNT" if solver == "XPBD" else "VOLUME")
     builder.add_collider("floor", *shapes.grid(1.0), friction=0.6)
     world, forces = World(builder.build(), frame_rate=24, substeps=20, solver=solver), []
-    for frame in range(96):
+    for frame in range(60):
         world.advance_frame()
-        forces += [world.contact_forces(0).sum()] * (frame >= 72)
+        forces += [world.contact_forces(0).sum()] * (frame >= 36)
     weight = GRAVITY * world.model.body_mass[0]
     assert np.mean(forces) == pytest.approx(weight, rel=0.02)
     assert np.ptp(forces) < 0.1 * weight
@@ -190,8 +186,7 @@ def test_what_fills_a_skin_neither_moves_nor_deforms_it_in_free_flight():
     balloon(builder, centre=0.0)
     world = World(builder.build(), frame_rate=24, substeps=10)
     start = world.positions(0)
-    for _ in range(12):
-        world.advance_frame()
+    advance(world, 12)
     at = world.positions(0)
     assert at[:, 2].mean() - start[:, 2].mean() == pytest.approx(-0.5 * GRAVITY * 0.25, rel=0.01)
     np.testing.assert_allclose(at - at.mean(axis=0), start - start.mean(axis=0), atol=5e-4)
@@ -206,8 +201,7 @@ def test_a_tank_is_pressed_by_the_depth_below_the_level():
         fill_share=0.4, pinned=np.arange(len(positions)),
     )  # fmt: skip
     world = World(builder.build(), frame_rate=24, substeps=10)
-    for _ in range(6):
-        world.advance_frame()
+    advance(world, 6)
     assert world.diagnostics().bodies[0].liquid_level == pytest.approx(-0.1 + 0.4 * 0.2, abs=1e-9)
     model, state = world.model, world.save()
     state.felt_gravity[:] = model.gravity
@@ -235,8 +229,7 @@ def test_what_surrounds_and_what_filled_a_burst_skin_does_not_push_it(solver):
         above = state.positions[edges, 0] > 0.05
         state.keyed = replace(state.keyed, torn=above[:, 0] != above[:, 1])
         world.load(state)
-        for _ in range(4):
-            world.advance_frame()
+        advance(world, 4)
         assert np.isnan(world.diagnostics().bodies[0].liquid_level)
         return world.positions(0)
 
@@ -251,13 +244,10 @@ def test_a_run_with_fluids_continues_to_the_bit():
         return World(builder.build(), frame_rate=24, substeps=10)
 
     whole, first, second = world(), world(), world()
-    for _ in range(4):
-        whole.advance_frame()
-    for _ in range(2):
-        first.advance_frame()
+    advance(whole, 4)
+    advance(first, 2)
     second.load(first.save())
-    for _ in range(2):
-        second.advance_frame()
+    advance(second, 2)
     np.testing.assert_array_equal(whole.positions(0), second.positions(0))
 
 
@@ -266,14 +256,14 @@ def test_a_rising_level_lifts_what_floats():
     builder, radius = ModelBuilder(liquid_density=WATER, drag_coefficient=2.0), 0.1
     positions, triangles = shapes.icosphere(1, radius)
     mass = 0.3 * WATER * 4.0 / 3.0 * np.pi * radius**3
-    builder.add_rigid("ball", positions, triangles, mass=mass, linear_damping=5.0)
+    builder.add_rigid("ball", positions, triangles, mass=mass, linear_damping=20.0)
     world = World(builder.build(), frame_rate=24, substeps=10)
-    levels, heights = [*[0.0] * 72, *np.linspace(0.0, 0.3, 48), *[0.3] * 72], []
+    levels, heights = [*[0.0] * 24, *np.linspace(0.0, 0.3, 24), *[0.3] * 24], []
     for level in levels:
         world.advance_frame(FrameInput(liquid_level=level))
         heights.append(world.rigid_positions(0)[:, 2].mean())
-    assert np.mean(heights[-24:]) - np.mean(heights[48:72]) == pytest.approx(0.3, abs=0.003)
-    assert np.std(heights[-24:]) < 0.003
+    assert np.mean(heights[-8:]) - np.mean(heights[16:24]) == pytest.approx(0.3, abs=0.003)
+    assert np.std(heights[-8:]) < 0.003
     with pytest.raises(ParameterError, match="liquid: level nan"):
         world.advance_frame(FrameInput(liquid_level=np.nan))
 
@@ -281,7 +271,7 @@ def test_a_rising_level_lifts_what_floats():
 @pytest.mark.parametrize(
     ("vessel", "square"),
     [
-        (shapes.icosphere(3, 0.1), lambda _: 1.5602 * GRAVITY / 0.1),  # half a sphere
+        (shapes.icosphere(2, 0.1), lambda _: 1.5602 * GRAVITY / 0.1),  # half a sphere
         (shapes.box(0.2, 4), lambda volume: GRAVITY * np.pi / 0.2 * np.tanh(np.pi * volume / 0.2**3)),
     ],
     ids=["sphere", "cube"],

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import shapes
+from scenes import advance
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from validation import validated
 
@@ -50,8 +51,7 @@ def test_a_body_swings_on_its_goals_with_the_frequency_of_stiffness_over_mass(so
 @pytest.mark.parametrize("subdivisions", [1, 2])
 def test_how_it_swings_does_not_depend_on_the_mesh(subdivisions):
     world = goal_world("EXPLICIT", subdivisions=subdivisions, velocity=(0.4, 0.0, 0.0))
-    for _ in range(12):
-        world.advance_frame()
+    advance(world, 12)
     rate = math.sqrt(60.0 / MASS)
     validated(
         "place of a body that swings on its goals, for two meshes", room="impulses", measured=centre(world)[0],
@@ -104,8 +104,7 @@ def test_a_continued_run_has_the_same_bits(solver):
 def test_goals_do_not_move_pins():
     world = goal_world("EXPLICIT", pinned=[3], stiffness=1e4)
     before = world.positions(0)[3]
-    for _ in range(3):
-        world.advance_frame(FrameInput(goal_positions={0: shapes.icosphere(1, 0.3)[0] + 0.1}))
+    advance(world, 3, goal_positions={0: shapes.icosphere(1, 0.3)[0] + 0.1})
     assert (world.positions(0)[3] == before).all()
 
 

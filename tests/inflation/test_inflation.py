@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import shapes
+from scenes import advance
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.energy.bend import evaluate_bend
 from softpressure_ext.core.inflation import equilibrium as equilibrium_module
@@ -58,8 +59,7 @@ def builder_of(mesh, pressure, name="body", modulus=MODULUS, bend_modulus=0.01, 
 
 def world_of(mesh, pressure, seconds=0.0, **options):
     world = World(builder_of(mesh, pressure, **options).build(), threads=1)
-    for _ in range(round(24 * seconds)):
-        world.advance_frame()
+    advance(world, round(24 * seconds))
     return world
 
 
@@ -137,8 +137,7 @@ def test_a_body_that_starts_at_rest_stays_where_it_starts(shape, pressure):
     start = world.positions(0)
     assert gauge(world) == pytest.approx(pressure, rel=1e-9)  # the gas was sealed there
     assert np.linalg.norm(start - mesh[0], axis=1).max() == pytest.approx(world.model.fillings[0].move)
-    for _ in range(24):
-        world.advance_frame()
+    advance(world, 24)
     assert np.linalg.norm(world.positions(0) - start, axis=1).max() < 5e-3  # of 1 m; of what it moves from the drawing
     assert gauge(world) == pytest.approx(pressure, rel=0.005)
 
@@ -316,8 +315,7 @@ def test_a_foil_that_is_drawn_flat_holds_its_pressure():
         assert 0.88 * ideal < volumes[-1] < ideal
     assert volumes[0] == pytest.approx(volumes[1], rel=0.06)  # coarse folds hold less
     world = World(model, threads=1, solver="EXPLICIT")
-    for _ in range(4):
-        world.advance_frame()
+    advance(world, 4)
     assert gauge(world) == pytest.approx(pressure, rel=0.02)
 
 
@@ -368,8 +366,7 @@ def test_a_loop_keeps_its_outline_and_its_pressure():
         builder.add_loop("loop", outline, gauge_pressure=2e3, stretch_modulus=1e4, depth=0.1, damping=2.0,
                          pressure_at="REST", **options)  # fmt: skip
         world = World(builder.build(), threads=1)
-        for _ in range(48):
-            world.advance_frame()
+        advance(world, 48)
         assert gauge(world) == pytest.approx(2e3, rel=0.02)
         found = world.diagnostics().bodies[0].volume / world.model.drawn_volume[0] - 1.0
         validated(

@@ -8,6 +8,7 @@ from scenes import (
     GRAVITY,
     Ball,
     add_ball,
+    advance,
     ball_world,
     centre,
     gas_law_error,
@@ -27,8 +28,7 @@ STEP = 1.0 / 600.0  # of the scenes with solids alone
 
 
 def run(world, time):
-    for _ in range(round(time * world.frame_rate)):
-        world.advance_frame()
+    advance(world, round(time * world.frame_rate))
 
 
 # --- solids ----------------------------------------------------------------------------------------------------------
@@ -128,8 +128,7 @@ def test_a_box_hangs_from_a_pinned_ball():
         builder.add_rigid("box", *shapes.box(0.1, 1, (0, 0, 0.2)), mass=0.1, linear_damping=2.0)
         builder.attach_to_rigid(0, [bottom], 0)
         world = World(builder.build(), frame_rate=60.0, substeps=substeps, threads=1, solver=method)
-        for _ in range(90):
-            world.advance_frame()
+        advance(world, 90)
         found.append(rigid_scenes.centre(world)[2])
         assert (world.positions(0)[top] == x[top] + (0, 0, 0.5)).all()
     assert found[1] == pytest.approx(found[0], abs=1e-3) and found[0] < 0.2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from scenes import Ball, add_ball, centre, momentum, velocity
+from scenes import Ball, add_ball, advance, centre, momentum, velocity
 from softpressure_ext.core import MethodOptions, ModelBuilder, World
 from softpressure_ext.core.papers.flight import InverseMass
 from softpressure_ext.core.papers.particle_contacts import respond
@@ -161,8 +161,7 @@ def test_two_boxes_stop_each_other_by_separating_axes():
     builder.add_rigid("one", *shapes.box(0.2, 1), mass=1.0, velocity=(1.0, 0, 0), bounciness=0.5)
     builder.add_rigid("other", *shapes.box(0.2, 1, (0.5, 0, 0)), mass=3.0, bounciness=0.5)
     world = world_of(builder, substeps=10)
-    for _ in range(40):
-        world.advance_frame()
+    advance(world, 40)
     # Newton's law of impact: e = 0.5
     one, other = world.rigid_velocity(0)[0], world.rigid_velocity(1)[0]
     np.testing.assert_allclose(one, ((1.0 - 3.0 * 0.5) / 4.0, 0, 0), atol=1e-9)
@@ -176,8 +175,7 @@ def test_concave_solids_and_lattices_take_part():
     builder.add_rigid("ring", *ring, mass=0.2)
     builder.add_collider("floor", *shapes.grid(4.0))
     world = world_of(builder, substeps=40)
-    for _ in range(30):
-        world.advance_frame()
+    advance(world, 30)
     assert 0.4 < world.rigid_positions(0)[:, 2].mean() < 0.52  # it lies on the jelly
 
 
@@ -185,8 +183,7 @@ def test_balls_that_start_in_each_other_are_pushed_apart():
     """A cap 0.06 m deep, which is within the skin: the hits push it out, the explicit step goes on."""
     world = world_of(two_balls(speed=0.0, apart=0.54), substeps=90)
     assert world.crossing_triangle_count > 0
-    for _ in range(30):
-        world.advance_frame()
+    advance(world, 30)
     apart = centre(world, 1) - centre(world, 0)
     assert np.linalg.norm(apart) > 0.6
     assert np.abs(momentum(world)).max() < 1e-12

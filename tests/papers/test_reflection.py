@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from scenes import GRAVITY
+from scenes import GRAVITY, advance
 from softpressure_ext.core import FrameInput, MethodOptions, ModelBuilder, World
 from softpressure_ext.core.papers.reflection import Reflection
 from validation import validated
@@ -108,8 +108,7 @@ def test_a_bounce_keeps_its_height_but_for_what_the_mirror_adds(substeps):
     expected = height + 2.0 * GRAVITY * hit * late + GRAVITY * late**2
     frames = int(1.05 * hit.max() / STEP)
     assert frames * STEP < 2.0 * hit.min()  # each has bounced once
-    for _ in range(frames):
-        world.advance_frame()
+    advance(world, frames)
     state = world.save()
     reached = state.positions[:n, 2] + state.velocities[:n, 2] ** 2 / (2.0 * GRAVITY)
     validated(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from scenes import ball_world
+from scenes import advance, ball_world
 from softpressure_ext.core import DivergenceError, MeshError, ModelBuilder, ParameterError, World
 
 X, T = shapes.icosphere(1, 0.2)
@@ -11,8 +11,7 @@ X, T = shapes.icosphere(1, 0.2)
 
 def test_divergence_names_frame_and_body_and_keeps_the_last_good_frame(monkeypatch):
     world = ball_world(subdivisions=2, substeps=4)
-    for _ in range(3):
-        world.advance_frame()
+    advance(world, 3)
     before, speeds, state = world.positions(0), world.velocities(0), world.save()
     step, calls = world._solver.step, []
     monkeypatch.setattr(world._solver, "join", lambda state, left: 1)

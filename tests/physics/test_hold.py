@@ -1,5 +1,7 @@
 """A ball at rest on a floor: it holds its pressure, at any resolution, and stands on the patch it needs."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import reference
@@ -86,6 +88,7 @@ def test_a_ball_on_one_vertex_does_not_begin_to_sway():
     assert np.median(end) < np.median(start)
 
 
+@cache
 def settled_soft_ball(subdivisions, seconds=1.5, frame_rate=60.0):
     world = ball_world(
         SOFT_BALL, subdivisions, drop=0.0, damping=20.0, bounciness=0.5, friction=1.0, thickness=5e-4,

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import shapes
 from crossings import assert_nothing_crosses
+from scenes import advance
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.solvers.xpbd.pressure_retention import compliance_ratio
-from solid_scene import bar, lattice_momentum, place, run, static_moves, world_of
+from solid_scene import bar, lattice_momentum, place, static_moves, world_of
 from validation import validated
 
 #: Those that are to do all with solids.
@@ -28,7 +29,7 @@ def test_a_hanging_bar_is_stretched_by_its_weight(kind, size):
         mesh, floor=False, cell_size=size, kind=kind, density=density, modulus=modulus, poisson_ratio=0.3, pinned=top,
         damping=30.0, frame_rate=24.0, substeps=2,
     )  # fmt: skip
-    run(world, 72)  # damping acts on a fifth of this motion alone: the rest is that of a rigid body
+    advance(world, 72)  # damping acts on a fifth of this motion alone: the rest is that of a rigid body
     expected = density * 9.81 * length**2 / (2.0 * modulus)
     low = world.positions(0)[:, 2].min()
     validated(
@@ -87,7 +88,7 @@ def test_the_solvers_hold_a_beam_where_statics_puts_it(solver, substeps):
     place(world, lambda _: x)
     found = []
     for _ in range(12):
-        run(world, 1)
+        advance(world, 1)
         found.append(-world.positions(0)[[4, 5, 6, 7], 2].mean())
     softer = 1e6 / (24.0 * substeps) ** 2 / (10.0 * 0.1**2) if solver == "XPBD" else 0.0
     validated(
@@ -108,7 +109,7 @@ def test_free_flight_keeps_momentum(solver):
     state.velocities[:n] += np.cross((0.0, 0.0, 5.0), x) + np.stack([0.5 * x[:, 0], -x[:, 1], x[:, 2]], axis=1)
     world.load(state)
     push, turn = lattice_momentum(world)
-    run(world, 20)
+    advance(world, 20)
     now, turned = lattice_momentum(world)
     validated(
         "momentum of a solid in flight", room="bodies/lattice", measured=now, expected=push, unit="kg m/s",
@@ -128,7 +129,7 @@ def test_a_cube_falls_rests_and_keeps_its_volume(solver, kind):
         shapes.box(1.0, 2, (0.0, 0.0, 0.55)), cell_size=0.34, kind=kind, mass=100.0, modulus=2e4, poisson_ratio=0.35,
         damping=20.0, bounciness=0.0, frame_rate=24.0, substeps=20, solver=solver,
     )  # fmt: skip
-    run(world, 60)
+    advance(world, 60)
     body = world.diagnostics().bodies[0]
     x = world.positions(0)
     height = x[:, 2].max() - x[:, 2].min()
@@ -158,7 +159,7 @@ def test_a_flattened_body_recovers(solver, kind, thickness):
         frame_rate=24.0, substeps=20, solver=solver,
     )  # fmt: skip
     place(world, lambda x: x * (1.0, 1.0, thickness))
-    run(world, 48)
+    advance(world, 48)
     n = world.model.vertex_count
     edges = world.model.edges
     x = world.save().positions[:n]
@@ -214,7 +215,7 @@ def test_a_solid_with_a_skin_and_a_rigid_block():
     builder.attach_to_membrane(ball, [near], cushion)
     builder.add_collider("floor", *shapes.grid(10.0))
     world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="EXPLICIT")
-    run(world, 24)
+    advance(world, 24)
     bodies = world.diagnostics().bodies
     assert bodies[0].gauge_pressure == 0.0 and bodies[1].gauge_pressure > 300.0
     assert bodies[0].volume_ratio == pytest.approx(1.0, abs=0.02)

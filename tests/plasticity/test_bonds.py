@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import shapes
-from softpressure_ext.core import FrameInput, ModelBuilder, World
+from scenes import advance
+from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.plasticity.pulls import Pulls
 from validation import validated
 
@@ -20,13 +21,8 @@ def stuck(solver, strength, gravity=0.0, hangs=False):
     builder.add_solid("lower", x - (0.0, 0.0, SIDE + 0.012), triangles, sticks=True, bond_strength=strength,
                       velocity=(0.0, 0.0, 0.3), **jelly)  # fmt: skip
     world = World(builder.build(), frame_rate=24.0, substeps=20, threads=1, solver=solver)
-    run(world, 12)
+    advance(world, 12)
     return world
-
-
-def run(world, frames, **given):
-    for _ in range(frames):
-        world.advance_frame(FrameInput(**given))
 
 
 def bond_count(world):
@@ -41,28 +37,27 @@ def pulls(world):
     return world._plastic._bonds._pulls.at(world._segments.model, bound, state.positions, state.gas)[bound]
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT"])
-def test_what_hangs_on_bonds_pulls_at_them_with_its_weight_and_comes_off_where_they_are_weaker(solver):
-    world, found = stuck(solver, 0.0, GRAVITY, hangs=True), []
+def test_what_hangs_on_bonds_pulls_at_them_with_its_weight_and_comes_off_where_they_are_weaker():
+    world, found = stuck("EXPLICIT", 0.0, GRAVITY, hangs=True), []
     assert bond_count(world) == 9
-    run(world, 24)
+    advance(world, 24)
     for _ in range(24):  # it still swings a little
-        run(world, 1)
+        advance(world, 1)
         found.append(pulls(world))
     pull = np.mean(found, axis=0)
     held = world.save().keyed.bond_points[:, 0]
     weight = GRAVITY * (MASS - world.model.vertex_mass[held].sum())  # of what hangs on the glued vertices
     validated(
-        f"pull at the bonds of a hanging body, {solver}", room="plasticity", measured=-pull[:, 2].sum(),
+        "pull at the bonds of a hanging body", room="plasticity", measured=-pull[:, 2].sum(),
         expected=weight, unit="N", rel=0.02, source="weight of all vertices that are not glued", reason="it swings",
     )  # fmt: skip
     assert np.abs(pull[:, :2].sum(axis=0)).max() < 0.02 * weight
-    run(world, 12, values={1: {"bond_strength": 2.0 * np.linalg.norm(found, axis=2).max()}})
+    advance(world, 12, values={1: {"bond_strength": 2.0 * np.linalg.norm(found, axis=2).max()}})
     assert bond_count(world) == 9
-    run(world, 12, values={1: {"bond_strength": 0.5 * weight / 9}})
+    advance(world, 12, values={1: {"bond_strength": 0.5 * weight / 9}})
     assert bond_count(world) == 0
     before = world.velocities(1)[:, 2].mean()
-    run(world, 12)
+    advance(world, 12)
     assert world.velocities(1)[:, 2].mean() - before == pytest.approx(-0.5 * GRAVITY, rel=1e-3)  # free fall
 
 
@@ -79,7 +74,7 @@ def kick(world, speed):
 def test_bodies_that_are_torn_apart_keep_their_momentum_and_stick_again_when_they_meet_again(solver):
     worlds = [stuck(solver, 0.0) for _ in range(2)]
     for world in worlds:
-        run(world, 48)  # at rest: what rings lies half a step behind its forces
+        advance(world, 48)  # at rest: what rings lies half a step behind its forces
     mass = worlds[0].model.vertex_mass[:, None]
     before = (mass * worlds[0].save().velocities[: len(mass)]).sum(axis=0)
     assert bond_count(worlds[0]) == 9
@@ -88,7 +83,7 @@ def test_bodies_that_are_torn_apart_keep_their_momentum_and_stick_again_when_the
     worlds[1].load(worlds[0].save())
     for frame in range(12):
         for world in worlds:
-            run(world, 1, values={1: {"bond_strength": 0.05}})
+            advance(world, 1, values={1: {"bond_strength": 0.05}})
         if frame == 2:
             worlds[1].load(worlds[1].save())  # continued
     state, other = (world.save() for world in worlds)
@@ -101,7 +96,7 @@ def test_bodies_that_are_torn_apart_keep_their_momentum_and_stick_again_when_the
     after = (mass * state.velocities[: len(mass)]).sum(axis=0)
     np.testing.assert_allclose(after, before, atol=1e-7 * MASS * 0.5)  # of what each body was given
     kick(worlds[0], -1.0)
-    run(worlds[0], 16, values={1: {"bond_strength": 0.0}})
+    advance(worlds[0], 16, values={1: {"bond_strength": 0.0}})
     assert bond_count(worlds[0]) > 0
 
 
@@ -109,7 +104,7 @@ def test_bodies_that_are_torn_apart_keep_their_momentum_and_stick_again_when_the
 def test_without_a_strength_bonds_hold(solver):
     world = stuck(solver, 0.0)
     kick(world, 0.5)
-    run(world, 12)
+    advance(world, 12)
     assert bond_count(world) == 9
     assert world.positions(0)[:, 2].mean() - world.positions(1)[:, 2].mean() < SIDE + 0.05
 
@@ -129,7 +124,7 @@ def test_springs_and_gas_pull_at_no_vertex_of_a_skin_at_rest(gas):
     builder.add_membrane("ball", x, triangles, mass=0.1, gauge_pressure=2000.0, stretch_modulus=2e4, bend_modulus=0.0,
                          pressure_at="REST", drawn_shape="INFLATED", damping=20.0, **gas)  # fmt: skip
     world = World(builder.build(), frame_rate=24.0, substeps=20, threads=1, solver="EXPLICIT")
-    run(world, 72)
+    advance(world, 72)
     state, model = world.save(), world.model
     force = Pulls(model).at(model, np.ones(model.vertex_count, bool), state.positions, state.gas)
     body = world.diagnostics().bodies[0]

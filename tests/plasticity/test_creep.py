@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scenes
 import shapes
-from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from softpressure_ext.core import ModelBuilder, ParameterError, World
 from solid_scene import static_moves
 from validation import validated
 
@@ -30,18 +30,13 @@ def spring_state(world):
     return np.linalg.norm(state.positions[i] - state.positions[j], axis=1), state.rest_lengths, edges.rest_length
 
 
-def run(world, frames, **given):
-    for _ in range(frames):
-        world.advance_frame(FrameInput(**given))
-
-
 @each_solver
 def test_at_a_constant_strain_the_stress_above_the_yield_stress_decays_exponentially(solver):
     world, x = cube_world(solver, creep_time=CREEP_TIME, yield_strain=0.02)
-    run(world, 1, pinned_positions={0: x * (1.1, 0.95, 1.0)})
+    scenes.advance(world, 1, pinned_positions={0: x * (1.1, 0.95, 1.0)})
     length, rest, drawn = spring_state(world)
     before = np.abs(length - rest) - 0.02 * drawn
-    run(world, 6)
+    scenes.advance(world, 6)
     length, rest, _ = spring_state(world)
     after = np.abs(length - rest) - 0.02 * drawn
     flows = before > 0.0
@@ -62,7 +57,7 @@ def test_the_relaxation_does_not_depend_on_frames_and_substeps():
         state = world.save()
         state.positions[:8] *= (1.1, 0.9, 1.0)  # from the start, as motion within frames would differ
         world.load(state)
-        run(world, frames)
+        scenes.advance(world, frames)
         found.append(spring_state(world)[1])
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-12)
@@ -71,14 +66,14 @@ def test_the_relaxation_does_not_depend_on_frames_and_substeps():
 @each_solver
 def test_below_the_yield_strain_no_bit_of_the_rest_lengths_changes(solver):
     world, x = cube_world(solver, creep_time=0.01, yield_strain=0.11)
-    run(world, 2, pinned_positions={0: x * (1.1, 0.95, 1.0)})
+    scenes.advance(world, 2, pinned_positions={0: x * (1.1, 0.95, 1.0)})
     _, rest, drawn = spring_state(world)
     np.testing.assert_array_equal(rest, drawn)
 
 
 def test_the_plastic_limit_bounds_the_rest_lengths():
     world, x = cube_world(creep_time=1e-3, plastic_limit=0.03)
-    run(world, 4, pinned_positions={0: x * (1.1, 0.9, 1.0)})
+    scenes.advance(world, 4, pinned_positions={0: x * (1.1, 0.9, 1.0)})
     _, rest, drawn = spring_state(world)
     ratio = rest / drawn
     assert ratio.max() == pytest.approx(1.03, rel=1e-12)
@@ -110,9 +105,9 @@ def sag(world):
 def test_under_a_constant_load_a_maxwell_body_creeps_at_the_rate_of_the_closed_form(solver):
     """All springs relax alike, so the strain is that of statics times 1 + t / T."""
     world = hanging_world(solver, 2e4, creep_time=CREEP_TIME)
-    run(world, 36)
+    scenes.advance(world, 36)
     begin = sag(world)
-    run(world, 12)
+    scenes.advance(world, 12)
     rate = (sag(world) - begin) * RATE / 12.0
     statics = hanging_sag(world.model)
     assert statics > 2e-4
@@ -128,9 +123,9 @@ def test_under_a_constant_load_a_maxwell_body_creeps_at_the_rate_of_the_closed_f
 def test_dampers_along_springs_do_not_stop_creep(solver):
     """The dampers carry eta / (Y T) = 0.2 % of the load while it creeps."""
     world = hanging_world(solver, 2e4, creep_time=CREEP_TIME, spring_damping=20.0)
-    run(world, 36)
+    scenes.advance(world, 36)
     begin = sag(world)
-    run(world, 12)
+    scenes.advance(world, 12)
     rate = (sag(world) - begin) * RATE / 12.0
     # as without dampers
     assert rate == pytest.approx(hanging_sag(world.model) / CREEP_TIME, rel=0.02)
@@ -145,7 +140,7 @@ def test_creep_is_of_first_order_in_the_tick():
     for rate in (480.0, 960.0, 1920.0):
         world, x = cube_world("EXPLICIT", rate, creep_time=CREEP_TIME)
         for frame in range(round(time * rate)):
-            run(world, 1, pinned_positions={0: x * (1.0 + 0.01 * RATE * (frame + 1) / rate, 1.0, 1.0)})
+            scenes.advance(world, 1, pinned_positions={0: x * (1.0 + 0.01 * RATE * (frame + 1) / rate, 1.0, 1.0)})
         length, rest, drawn = spring_state(world)
         along = (drawn < 0.51) & (length > drawn + 1e-3)
         assert along.sum() == 4
@@ -166,7 +161,7 @@ def test_a_solid_flows_without_a_change_of_volume():
     )  # fmt: skip
     builder.add_collider("floor", *shapes.grid(8.0), friction=0.0)
     world = World(builder.build(), frame_rate=RATE, substeps=10, threads=1)
-    run(world, 36)
+    scenes.advance(world, 36)
     height = np.ptp(world.positions(0)[:, 2])
     assert height < 0.9 * 0.4  # elastic, it would sink by 1.5 %
     # what springs would hold is held by the tetrahedra: a mean pressure of 300 Pa over a bulk modulus of 55 kPa
@@ -187,7 +182,7 @@ def test_flow_conserves_momentum():
         (mass * state.velocities).sum(axis=0),
         np.cross(state.positions, mass * state.velocities).sum(axis=0),
     )
-    run(world, 12)
+    scenes.advance(world, 12)
     after = world.save()
     np.testing.assert_allclose((mass * after.velocities).sum(axis=0), momentum, atol=1e-9)
     # of fourth order in the substep of 2 ms
@@ -199,19 +194,19 @@ def test_flow_conserves_momentum():
 @each_solver
 def test_a_continued_run_has_the_bits_of_one_that_was_not_interrupted(solver, spring_damping):
     worlds = [scene_world(solver, spring_damping) for _ in range(2)]
-    run(worlds[0], 3)
+    scenes.advance(worlds[0], 3)
     state = worlds[0].save()
-    run(worlds[0], 3)
-    run(worlds[1], 5)  # has rest lengths of its own by then
+    scenes.advance(worlds[0], 3)
+    scenes.advance(worlds[1], 5)  # has rest lengths of its own by then
     worlds[1].load(state)
-    run(worlds[1], 3)
+    scenes.advance(worlds[1], 3)
     for name in ("positions", "velocities", "rest_lengths"):
         np.testing.assert_array_equal(getattr(worlds[0].save(), name), getattr(worlds[1].save(), name))
     worlds[0].reset()
     np.testing.assert_array_equal(worlds[0].save().rest_lengths, worlds[0].model.edges.rest_length)
 
 
-def scene_world(solver, spring_damping=0.0):
+def scene_world(solver="EXPLICIT", spring_damping=0.0):
     """An inflated skin that creeps, on a floor."""
     builder = ModelBuilder()
     scenes.add_ball(
@@ -223,22 +218,21 @@ def scene_world(solver, spring_damping=0.0):
     return World(builder.build(), frame_rate=RATE, substeps=substeps, threads=1, solver=solver)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT"])
-def test_an_animated_modulus_keeps_what_has_flowed(solver):
+def test_an_animated_modulus_keeps_what_has_flowed():
     """Solvers that are revised share arrays with the one they come from."""
-    world = scene_world(solver)
-    run(world, 3)
+    world = scene_world()
+    scenes.advance(world, 3)
     rest = world.save().rest_lengths.copy()
     assert (rest != world.model.edges.rest_length).any()
     values = {0: {"stretch_modulus": 1e4}}
-    run(world, 1, values=values)
+    scenes.advance(world, 1, values=values)
     state = world.save()
-    other = scene_world(solver)
+    other = scene_world()
     other.load(state)
-    run(world, 2)
-    run(other, 2)
+    scenes.advance(world, 2)
+    scenes.advance(other, 2)
     np.testing.assert_array_equal(world.save().positions, other.save().positions)
-    run(world, 1, values={0: {"stretch_modulus": 2.5e3}})
+    scenes.advance(world, 1, values={0: {"stretch_modulus": 2.5e3}})
     assert not np.array_equal(world.save().rest_lengths, rest)
 
 

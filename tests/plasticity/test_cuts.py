@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import shapes
+from scenes import advance
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 #: A balloon: strained by 0.15, far below its tear strain.
@@ -48,17 +49,14 @@ def test_a_needle_pops_a_balloon_only_if_it_is_sharp(tear_strain):
 
 def test_a_sharp_body_that_does_not_touch_cuts_nothing():
     world, _ = world_of(sharp=True)
-    for _ in range(4):
-        world.advance_frame()
+    advance(world, 4)
     assert not world.torn_triangles(0).any()
 
 
 def test_a_balloon_pops_at_the_frame_where_its_tear_strain_falls():
     world, _ = world_of(sharp=False, tear_strain=2.0, gap=1.0)
-    for _ in range(3):
-        world.advance_frame(FrameInput(values={0: {"tear_strain": 2.0}}))
+    advance(world, 3, values={0: {"tear_strain": 2.0}})
     assert not world.torn_triangles(0).any()
-    for _ in range(6):
-        world.advance_frame(FrameInput(values={0: {"tear_strain": 0.01}}))
+    advance(world, 6, values={0: {"tear_strain": 0.01}})
     assert world.torn_triangles(0).any()
     assert world.diagnostics().bodies[0].gauge_pressure < 600.0

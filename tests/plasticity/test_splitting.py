@@ -127,8 +127,7 @@ def test_halves_of_a_skin_that_is_torn_around_its_equator_move_on_their_own(solv
     state.velocities[upper] = (0.3, 0.0, 1.0)
     world.load(state)
     mass = world._solver.vertex_mass
-    for _ in range(12):
-        world.advance_frame()
+    scenes.advance(world, 12)
     state = world.save()
     np.testing.assert_allclose(state.positions[lower], still, rtol=0, atol=1e-9)
     np.testing.assert_allclose(motion(world, upper)[1], mass[upper].sum() * np.array([0.3, 0.0, 1.0]), atol=1e-9)
@@ -173,8 +172,7 @@ def test_halves_of_a_skin_hit_each_other(solver):
     state.positions[upper, 2] += 0.1
     state.velocities[upper, 2] = -1.0
     world.load(state)
-    for _ in range(12):
-        world.advance_frame()
+    scenes.advance(world, 12)
     state = world.save()
     assert state.velocities[lower, 2].mean() < -0.1  # pushed
     assert np.isfinite(state.positions).all()
@@ -192,8 +190,7 @@ def test_the_gas_of_small_halves_is_gone_at_once_and_that_of_large_ones_pushes_t
         scenes.add_ball(builder, skin, 2, damping=5.0, tear_strain=5.0, pressure_at="REST", drawn_shape="INFLATED")
         world = torn_across(world_of(builder, solver), 2, 0.05 * radius)
         assert world._segments.model.has_gas(0) == holds
-        for _ in range(24):
-            world.advance_frame()
+        scenes.advance(world, 24)
         now = world.diagnostics().bodies[0]
         assert abs(now.gauge_pressure) < 0.05 * skin.gauge_pressure
         down, up = sorted(motion(world, own)[1][2] for own in halves(world))
@@ -227,13 +224,11 @@ def test_a_light_balloon_that_is_pumped_up_bursts_without_blowing_up(solver):
 def test_a_run_with_pieces_that_is_continued_has_the_same_bits(solver):
     worlds = [bar_world(solver, tear_strain=0.3, damping=5.0) for _ in range(2)]
     thrown(worlds[0], apart(6.0))
-    for _ in range(3):
-        worlds[0].advance_frame()
+    scenes.advance(worlds[0], 3)
     assert len(np.unique(halves(worlds[0])[0])) > 20
     worlds[1].load(worlds[0].save())
     for world in worlds:
-        for _ in range(2):
-            world.advance_frame()
+        scenes.advance(world, 2)
     for name in ("positions", "velocities"):
         np.testing.assert_array_equal(getattr(worlds[0].save(), name), getattr(worlds[1].save(), name))
 
@@ -242,8 +237,7 @@ def test_a_run_with_pieces_that_is_continued_has_the_same_bits(solver):
 def test_pieces_of_dough_flow_on(creep_time):
     """Rest lengths are those of the springs that are left."""
     world = thrown(bar_world("EXPLICIT", tear_strain=0.6, damping=5.0, creep_time=creep_time), apart(9.0))
-    for _ in range(6):
-        world.advance_frame()
+    scenes.advance(world, 6)
     state, left = world.save(), world._segments.model.edges
     assert state.keyed.torn.any()
     if creep_time:

@@ -1,20 +1,26 @@
 """Shared by the tests in Blender: an empty file, the extension, bodies, and a quick stand-in for the solver."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
+import shapes
 import softpressure_ext
 from softpressure_ext.core import FrameInput, MethodOptions, Model, State, prepare
 from softpressure_ext.core.bodies.lattice.follow import followed
 from softpressure_ext.softpressure.reports import run_state, status
+from softpressure_ext.softpressure.scene_io import actions
 from softpressure_ext.softpressure.simulation import build
 from softpressure_ext.softpressure.state import sessions
 
 _registered = False
+#: A closed mesh of four vertices.
+TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
 
 
 class FallingWorld:
@@ -151,6 +157,25 @@ def add_mesh(name: str, vertices: Any, faces: Any) -> Any:
     return obj
 
 
+def add_floor(z: float = 0.0, size: float = 18.0, name: str = "Floor") -> Any:
+    """A square collider [m]."""
+    half = 0.5 * size
+    corners = [(-half, -half, z), (half, -half, z), (half, half, z), (-half, half, z)]
+    floor = add_mesh(name, corners, [(0, 1, 2, 3)])
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    return floor
+
+
+def add_beast(name: str = "Beast", place: Any = (0, 0, 2), **settings: Any) -> Any:
+    """An animal as a soft body, which is simulated by an even mesh."""
+    x, triangles = shapes.beast()
+    obj = add_mesh(name, (x + place).tolist(), triangles.tolist())
+    for setting, value in {"simulation_mesh": "EVEN", **settings}.items():
+        setattr(obj.softpressure, setting, value)
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    return obj
+
+
 def as_drawn(obj: Any) -> Any:
     """The object, of which what is drawn is simulated or refused."""
     obj.softpressure.simulation_mesh = "DRAWN"
@@ -175,6 +200,42 @@ def play(first: int, last: int) -> None:
     """Play frames in order."""
     for number in range(first, last + 1):
         frame(number)
+
+
+def reopen(folder: Path) -> None:
+    """Save the file and open it again."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "reopened.blend"))
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+
+
+def key(data: Any, path: str, *values: tuple[int, Any], index: int = -1) -> None:
+    """Keyframes of a property: frames with its values, or with those of one of its components."""
+    for number, value in values:
+        if index < 0:
+            setattr(data, path, value)
+        else:
+            getattr(data, path)[index] = value
+        assert data.keyframe_insert(path, index=index, frame=number)
+
+
+def interpolate(data: Any, kind: str = "LINEAR") -> None:
+    """How all keyframes of an object or of other data are interpolated."""
+    for curve in actions.curves(data):
+        for point in curve.keyframe_points:
+            point.interpolation = kind
+
+
+def attribute(data: Any, name: str) -> Any:
+    """Numbers of an attribute of a mesh."""
+    found = data.attributes[name].data
+    flat = np.empty(len(found), np.float32)
+    found.foreach_get("value", flat)
+    return flat
+
+
+def fallen(frames: int) -> float:
+    """How far free vertices of the stand-in for the solver have fallen [m]."""
+    return 9.81 * frames * (frames + 1) / (2.0 * 24.0**2)
 
 
 def shown(obj: Any) -> Any:

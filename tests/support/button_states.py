@@ -1,6 +1,8 @@
 """States of a file in which a person may press a button, each made from an empty file with a few vertices."""
 
 import contextlib
+import importlib
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -8,15 +10,8 @@ from typing import Any
 
 import bpy
 
-#: State by its name.
-STATES: dict[str, Callable[[], None]] = {}
 _FOLDER = Path(tempfile.mkdtemp(prefix="softpressure_buttons_"))
-
-
-def state(make: Callable[[], None]) -> Callable[[], None]:
-    """Register a state by the name of its function."""
-    STATES[make.__name__.strip("_")] = make
-    return make
+_running: list[Any] = []
 
 
 def make(name: str) -> None:
@@ -31,17 +26,24 @@ def make(name: str) -> None:
     bpy.context.view_layer.update()
 
 
-_running: list[Any] = []
-
-
-def ball(name: str = "Ball", kind: str | None = "SOFT", location: Any = (0.0, 0.0, 2.0)) -> Any:
-    """A small sphere, as a body unless told otherwise."""
+def ball(name: str = "Ball", kind: str | None = "SOFT", location: Any = (0.0, 0.0, 2.0), **settings: Any) -> Any:
+    """A small sphere, as a body with these settings unless told otherwise."""
     bpy.ops.mesh.primitive_uv_sphere_add(segments=6, ring_count=4, radius=0.5, location=location)
     obj = bpy.context.object
     obj.name = obj.data.name = name
     if kind:
         bpy.ops.softpressure.add_body(kind=kind)
+    _set(obj.softpressure, **settings)
     return obj
+
+
+def _other(kind: str | None = "SOFT") -> Any:
+    return ball("Other", kind, (2.0, 0.0, 2.0))
+
+
+def _set(data: Any, **values: Any) -> None:
+    for name, value in values.items():
+        setattr(data, name, value)
 
 
 def _select(*objects: Any) -> None:
@@ -52,300 +54,85 @@ def _select(*objects: Any) -> None:
         bpy.context.view_layer.objects.active = obj
 
 
-def _save(name: str) -> str:
-    path = str(_FOLDER / f"{name}.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
+def _save(name: str) -> Path:
+    path = _FOLDER / f"{name}.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
     return path
 
 
-@state
-def nothing() -> None:
-    """No object at all."""
+def _simulated(kind: str = "SOFT", **settings: Any) -> Any:
+    """A ball with frames, whose settings are changed after that."""
+    obj = ball(kind=kind)
+    bpy.ops.softpressure.simulate()
+    _set(obj.softpressure, **settings)
+    return obj
 
 
-@state
-def no_bodies() -> None:
-    ball(kind=None)
+def _baked(kind: str = "SOFT", target: str = "SHAPE_KEYS") -> None:
+    _simulated(kind)
+    bpy.ops.softpressure.bake(target=target)
 
 
-@state
-def two_meshes() -> None:
-    _select(ball("Other", None), ball(kind=None))
+def _mode(mode: str) -> None:
+    bpy.ops.object.mode_set(mode=mode)
 
 
-@state
-def no_mesh() -> None:
-    bpy.ops.object.camera_add()
+def _in_scene(**settings: Any) -> None:
+    _set(bpy.context.scene.softpressure, **settings)
 
 
-@state
-def a_curve() -> None:
-    bpy.ops.curve.primitive_bezier_circle_add()
-
-
-@state
-def no_active_object() -> None:
-    ball()
-    _select()
-    bpy.context.view_layer.objects.active = None
-
-
-@state
-def active_object_is_not_selected() -> None:
-    obj = ball()
-    _select()
-    bpy.context.view_layer.objects.active = obj
-
-
-@state
-def a_soft_body() -> None:
-    ball()
-
-
-@state
-def a_jelly() -> None:
-    ball().softpressure.body_type = "SOLID"
-
-
-@state
-def a_flat_body() -> None:
+def _flat_body() -> None:
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=3, y_subdivisions=3)
     bpy.ops.softpressure.add_body(kind="SOFT")
 
 
-@state
-def a_rigid_body() -> None:
-    ball(kind="RIGID")
-
-
-@state
-def a_collider_alone() -> None:
-    ball(kind="COLLIDER")
-
-
-@state
-def two_bodies_and_a_floor() -> None:
+def _two_bodies_and_a_floor() -> None:
     bpy.ops.mesh.primitive_plane_add(size=4.0)
     bpy.ops.softpressure.add_body(kind="COLLIDER")
-    _select(ball("Other", location=(2.0, 0.0, 2.0)), ball())
+    _select(_other(), ball())
 
 
-@state
-def simulated() -> None:
+def _cache_folder_is_a_file() -> None:
     ball()
-    bpy.ops.softpressure.simulate()
-
-
-@state
-def simulated_in_part() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    bpy.context.scene.softpressure.frame_end = 6
-
-
-@state
-def out_of_date() -> None:
-    obj = ball()
-    bpy.ops.softpressure.simulate()
-    obj.softpressure.mass = 3.0
-
-
-@state
-def baked() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    bpy.ops.softpressure.bake()
-
-
-@state
-def baked_to_relative_keys() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    bpy.ops.softpressure.bake(target="RELATIVE_KEYS")
-
-
-@state
-def baked_rigid_body() -> None:
-    ball(kind="RIGID")
-    bpy.ops.softpressure.simulate()
-    bpy.ops.softpressure.bake()
-
-
-@state
-def baked_in_part() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    bpy.ops.softpressure.bake()
-    ball("Other", location=(2.0, 0.0, 2.0))
-
-
-@state
-def saved() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    _save("saved")
-
-
-@state
-def saved_and_gone() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    Path(_save("gone")).unlink()
-
-
-@state
-def saved_with_settings_of_a_sweep() -> None:
-    ball()
-    bpy.context.window_manager.softpressure.settings = 'Ball.mass="1,2'
-    _save("sweep")
-
-
-@state
-def cache_folder_is_a_file() -> None:
-    ball()
-    file = _FOLDER / "file"
-    file.touch()
-    bpy.context.scene.softpressure.cache_folder = str(file)
+    (_FOLDER / "file").touch()
+    _in_scene(cache_folder=str(_FOLDER / "file"))
     _save("folder")
     bpy.ops.softpressure.simulate()
 
 
-@state
-def in_edit_mode() -> None:
-    ball()
-    bpy.ops.object.mode_set(mode="EDIT")
-
-
-@state
-def simulated_and_in_edit_mode() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    bpy.ops.object.mode_set(mode="EDIT")
-
-
-@state
-def baked_and_in_edit_mode() -> None:
-    baked()
-    bpy.ops.object.mode_set(mode="EDIT")
-
-
-@state
-def in_sculpt_mode() -> None:
-    ball()
-    bpy.ops.object.mode_set(mode="SCULPT")
-
-
-@state
-def in_weight_paint_mode() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-
-
-@state
-def in_pose_mode() -> None:
+def _in_pose_mode() -> None:
     obj = ball()
     bpy.ops.object.armature_add()
-    bpy.ops.object.mode_set(mode="POSE")
+    _mode("POSE")
     obj.select_set(True)
 
 
-@state
-def another_mesh_in_edit_mode() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    ball("Other", None)
-    bpy.ops.object.mode_set(mode="EDIT")
-
-
-@state
-def an_empty_mesh() -> None:
-    obj = ball()
-    obj.data.clear_geometry()
-
-
-@state
-def a_mesh_without_anything() -> None:
+def _bare_mesh() -> None:
     obj = bpy.data.objects.new("Empty", bpy.data.meshes.new("Empty"))
     bpy.context.collection.objects.link(obj)
     _select(obj)
 
 
-@state
-def a_new_empty_mesh_as_body() -> None:
-    a_mesh_without_anything()
-    bpy.context.object.softpressure.kind = "SOFT"
-
-
-@state
-def a_mesh_with_holes() -> None:
-    bpy.ops.mesh.primitive_monkey_add()
-
-
-@state
-def a_refused_mesh() -> None:
+def _refused_mesh() -> None:
     bpy.ops.mesh.primitive_plane_add(size=0.0)
     with contextlib.suppress(RuntimeError):
         bpy.ops.softpressure.add_body(kind="SOFT")
 
 
-@state
-def a_body_of_no_size() -> None:
-    ball().scale = 0.0, 0.0, 0.0
-
-
-@state
-def a_hidden_body() -> None:
-    ball().hide_set(True)
-
-
-@state
-def a_disabled_body() -> None:
-    ball().hide_viewport = True
-
-
-@state
-def a_body_out_of_the_view_layer() -> None:
-    obj = ball()
-    collection = bpy.data.collections.new("Away")
+def _out_of_the_view_layer() -> None:
+    obj, collection = ball(), bpy.data.collections.new("Away")
     bpy.context.scene.collection.children.link(collection)
     collection.objects.link(obj)
     bpy.context.scene.collection.objects.unlink(obj)
     bpy.context.view_layer.layer_collection.children["Away"].exclude = True
 
 
-@state
-def a_body_that_has_lost_its_key() -> None:
-    ball().shape_key_clear()
-
-
-@state
-def a_group_that_is_gone() -> None:
-    ball().softpressure.pin_group = "Nothing"
-
-
-@state
-def attached_to_nothing() -> None:
-    obj = ball()
-    obj.softpressure.attach_to = obj
-    obj.softpressure.attach_group = "Nothing"
-
-
-@state
-def a_target_that_is_gone() -> None:
-    ball("Other", location=(2.0, 0.0, 2.0))
-    ball().softpressure.attach_to = bpy.data.objects["Other"]
+def _target_is_gone() -> None:
+    ball(attach_to=_other())
     bpy.data.objects.remove(bpy.data.objects["Other"])
 
 
-@state
-def a_shared_mesh() -> None:
-    ball()
-    bpy.ops.object.duplicate(linked=True)
-
-
-@state
-def a_body_with_own_keys() -> None:
+def _own_keys() -> None:
     obj = ball(kind=None)
     obj.shape_key_add(name="Basis")
     obj.shape_key_add(name="Smile").value = 0.5
@@ -353,95 +140,98 @@ def a_body_with_own_keys() -> None:
         bpy.ops.softpressure.add_body(kind="SOFT")
 
 
-@state
-def a_body_with_animated_keys() -> None:
-    obj = ball()
-    obj.shape_key_add(name="Smile", from_mix=False).keyframe_insert("value", frame=1)
-
-
-@state
-def a_linked_body() -> None:
-    obj = ball()
-    path = _FOLDER / "library.blend"
-    bpy.data.libraries.write(str(path), {obj}, fake_user=True)
+def _linked() -> None:
+    obj, path = ball(), str(_FOLDER / "library.blend")
+    bpy.data.libraries.write(path, {obj}, fake_user=True)
     bpy.data.objects.remove(obj)
-    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
         wanted.objects = ["Ball"]
     bpy.context.scene.collection.objects.link(wanted.objects[0])
     _select(wanted.objects[0])
 
 
-@state
-def an_overridden_body() -> None:
-    a_linked_body()
-    override = bpy.context.object.override_create(remap_local_usages=True)
-    _select(override)
-
-
-@state
-def a_hose() -> None:
-    two_bodies_and_a_floor()
+def _hose() -> None:
+    _two_bodies_and_a_floor()
     bpy.ops.softpressure.add_hose()
 
 
-@state
-def a_hose_without_a_body() -> None:
-    a_hose()
+def _hose_without_a_body() -> None:
+    _hose()
     bpy.data.objects.remove(bpy.data.objects["Other"])
-    bpy.context.view_layer.update()
-
-
-@state
-def a_body_in_two_scenes() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    bpy.ops.scene.new(type="LINK_COPY")
-
-
-@state
-def a_range_of_one_frame() -> None:
-    ball()
-    bpy.context.scene.softpressure.frame_start = bpy.context.scene.softpressure.frame_end = 3
-
-
-@state
-def at_another_frame() -> None:
-    ball()
-    bpy.context.scene.frame_set(-20)
-
-
-@state
-def everything_hurts() -> None:
-    """What the solver refuses at the start, after all checks of the file."""
-    obj = ball()
-    obj.softpressure.gauge_pressure = 1e9
-
-
-@state
-def a_job_runs() -> None:
-    """Simulate is under way."""
-    ball()
-    bpy.ops.softpressure.simulate()
-    bpy.context.scene.softpressure.frame_end = 6
-    _begin("simulation.simulate_job", "simulate")
-
-
-@state
-def a_bake_runs() -> None:
-    ball()
-    bpy.ops.softpressure.simulate()
-    _begin("baking.bake", "bake")
 
 
 def _begin(module: str, function: str) -> None:
-    import importlib
-    import sys
-
-    root = next(name for name in sys.modules if name.endswith("softpressure.state.sessions")).removesuffix(
-        ".state.sessions"
-    )
+    """Let a job be under way."""
+    root = next(name for name in sys.modules if name.endswith("softpressure.state.sessions"))[: -len(".state.sessions")]
     work = getattr(importlib.import_module(f"{root}.{module}"), function)(bpy.context.scene)
-    job = importlib.import_module(f"{root}.state.jobs").Job(work)
-    _running.append(job)
+    _running.append(importlib.import_module(f"{root}.state.jobs").Job(work))
     for _ in range(3):
-        job.advance()
+        _running[-1].advance()
+
+
+#: State by its name; of several steps each follows the one before.
+STATES: dict[str, Callable[[], Any]] = {
+    "nothing": lambda: None,
+    "no_bodies": lambda: ball(kind=None),
+    "two_meshes": lambda: _select(_other(None), ball(kind=None)),
+    "no_mesh": bpy.ops.object.camera_add,
+    "a_curve": bpy.ops.curve.primitive_bezier_circle_add,
+    "no_active_object": lambda: (ball(), _select(), _set(bpy.context.view_layer.objects, active=None)),
+    "active_object_is_not_selected": lambda: ball().select_set(False),
+    "a_soft_body": ball,
+    "a_jelly": lambda: ball(body_type="SOLID"),
+    "a_flat_body": _flat_body,
+    "a_rigid_body": lambda: ball(kind="RIGID"),
+    "a_collider_alone": lambda: ball(kind="COLLIDER"),
+    "two_bodies_and_a_floor": _two_bodies_and_a_floor,
+    "simulated": _simulated,
+    "simulated_in_part": lambda: (_simulated(), _in_scene(frame_end=6)),
+    "out_of_date": lambda: _simulated(mass=3.0),
+    "baked": _baked,
+    "baked_to_relative_keys": lambda: _baked(target="RELATIVE_KEYS"),
+    "baked_rigid_body": lambda: _baked("RIGID"),
+    "baked_in_part": lambda: (_baked(), _other()),
+    "saved": lambda: (_simulated(), _save("saved")),
+    "saved_and_gone": lambda: (_simulated(), _save("gone").unlink()),
+    "saved_with_settings_of_a_sweep": lambda: (
+        ball(), _set(bpy.context.window_manager.softpressure, settings='Ball.mass="1,2'), _save("sweep")
+    ),
+    "cache_folder_is_a_file": _cache_folder_is_a_file,
+    "in_edit_mode": lambda: (ball(), _mode("EDIT")),
+    "simulated_and_in_edit_mode": lambda: (_simulated(), _mode("EDIT")),
+    "baked_and_in_edit_mode": lambda: (_baked(), _mode("EDIT")),
+    "in_sculpt_mode": lambda: (ball(), _mode("SCULPT")),
+    "in_weight_paint_mode": lambda: (_simulated(), _mode("WEIGHT_PAINT")),
+    "in_pose_mode": _in_pose_mode,
+    "another_mesh_in_edit_mode": lambda: (_simulated(), _other(None), _mode("EDIT")),
+    "an_empty_mesh": lambda: ball().data.clear_geometry(),
+    "a_mesh_without_anything": _bare_mesh,
+    "a_new_empty_mesh_as_body": lambda: (_bare_mesh(), _set(bpy.context.object.softpressure, kind="SOFT")),
+    "a_mesh_with_holes": bpy.ops.mesh.primitive_monkey_add,
+    "a_refused_mesh": _refused_mesh,
+    "a_body_of_no_size": lambda: _set(ball(), scale=(0.0, 0.0, 0.0)),
+    "a_hidden_body": lambda: ball().hide_set(True),
+    "a_disabled_body": lambda: _set(ball(), hide_viewport=True),
+    "a_body_out_of_the_view_layer": _out_of_the_view_layer,
+    "a_body_that_has_lost_its_key": lambda: ball().shape_key_clear(),
+    "a_group_that_is_gone": lambda: ball(pin_group="Nothing"),
+    "attached_to_nothing": lambda: _set((obj := ball()).softpressure, attach_to=obj, attach_group="Nothing"),
+    "a_target_that_is_gone": _target_is_gone,
+    "a_shared_mesh": lambda: (ball(), bpy.ops.object.duplicate(linked=True)),
+    "a_body_with_own_keys": _own_keys,
+    "a_body_with_animated_keys": lambda: (
+        ball().shape_key_add(name="Smile", from_mix=False).keyframe_insert("value", frame=1)
+    ),
+    "a_linked_body": _linked,
+    "an_overridden_body": lambda: (
+        _linked(), _select(bpy.context.object.override_create(remap_local_usages=True))
+    ),
+    "a_hose": _hose,
+    "a_hose_without_a_body": _hose_without_a_body,
+    "a_body_in_two_scenes": lambda: (_simulated(), bpy.ops.scene.new(type="LINK_COPY")),
+    "a_range_of_one_frame": lambda: (ball(), _in_scene(frame_start=3, frame_end=3)),
+    "at_another_frame": lambda: (ball(), bpy.context.scene.frame_set(-20)),
+    "everything_hurts": lambda: ball(gauge_pressure=1e9),  # the solver refuses it, after all checks of the file
+    "a_job_runs": lambda: (_simulated(), _in_scene(frame_end=6), _begin("simulation.simulate_job", "simulate")),
+    "a_bake_runs": lambda: (_simulated(), _begin("baking.bake", "bake")),
+}  # fmt: skip

@@ -111,11 +111,7 @@ def energy(world: World) -> float:
     for body, found in enumerate(world.diagnostics().bodies):
         total += model.ambient_pressure * (found.volume - model.rest_volume[body])
         total -= state.gas[body] * np.log(found.volume_ratio)
-    for body, weight in enumerate(model.rigid.mass):
-        speed, spin = world.rigid_velocity(body)
-        total += weight * (0.5 * speed @ speed - rigid_scenes.centre(world, body) @ model.gravity)
-        total += 0.5 * spin @ rigid_scenes.inertia(world, body) @ spin
-    return float(total)
+    return float(total) + rigid_scenes.energy(world)
 
 
 def contact_energy(world: World) -> float:

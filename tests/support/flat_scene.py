@@ -32,11 +32,6 @@ def loop_world(
     return World(model, frame_rate=frame_rate, substeps=substeps, threads=threads, solver=solver)
 
 
-def run(world, frames):
-    for _ in range(frames):
-        world.advance_frame()
-
-
 def in_plane(world, body=0, turn=None):
     """Positions of the caller's vertices in the upright plane, shape (n, 2)."""
     return (world.positions(body) @ plane_of(turn))[:, [0, 2]]

@@ -7,7 +7,9 @@ from rigid_scene import block
 from scenes import GRAVITY
 from softpressure_ext.core import ModelBuilder, World
 
-__all__ = ["GRAVITY", "angular_momentum", "block", "centre", "momentum", "on_slope", "run", "velocity", "world_of"]
+__all__ = [
+    "GRAVITY", "angular_momentum", "block", "centre", "energy", "momentum", "on_slope", "run", "velocity", "world_of",
+]  # fmt: skip
 
 
 def world_of(*bodies, floor=None, gravity=(0.0, 0.0, -GRAVITY), frame_rate=60.0, substeps=4, threads=1, **options):
@@ -61,6 +63,16 @@ def inertia(world, body):
 def momentum(world):
     """Of all rigid bodies [kg m/s]."""
     return sum(world.model.rigid.mass[b] * velocity(world, b) for b in range(world.model.rigid_count))
+
+
+def energy(world):
+    """Motion and height of all rigid bodies [J]."""
+    total = 0.0
+    for body, mass in enumerate(world.model.rigid.mass):
+        speed, spin = world.rigid_velocity(body)
+        total += mass * (0.5 * speed @ speed - centre(world, body) @ world.model.gravity)
+        total += 0.5 * spin @ inertia(world, body) @ spin
+    return float(total)
 
 
 def angular_momentum(world):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import reference
 import shapes
-from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 AMBIENT = 101_325.0
 GRAVITY = 9.81
@@ -44,6 +44,12 @@ SOFT_BALL = Ball(0.2, 5.0, 3e3, 1e4)
 
 #: The defaults that Blender users start from.
 LIVELY = {"damping": 5.0, "bounciness": 0.8}
+
+
+def advance(world, frames, **given):
+    """Frames with the same input."""
+    for _ in range(frames):
+        world.advance_frame(FrameInput(**given))
 
 
 def add_ball(builder, ball, subdivisions=3, centre=(0.0, 0.0, 0.0), turned=None, name="ball", **options):

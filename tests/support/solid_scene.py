@@ -55,11 +55,6 @@ def lattice_momentum(world):
     return impulse.sum(axis=0), np.cross(state.positions[:n], impulse).sum(axis=0)
 
 
-def run(world, frames):
-    for _ in range(frames):
-        world.advance_frame()
-
-
 def place(world, change):
     """Put the points of the lattices where `change` of their positions says, at rest."""
     state, n = world.save(), world.model.vertex_count

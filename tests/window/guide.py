@@ -3,7 +3,7 @@
     blender --python tests/window/guide.py -- [--zip ZIP] [--panels FOLDER] [01 02 ...]
 
 runs pages whose names begin so, all if none is named. The extension must be installed, or is from `--zip`. With
-`--panels` the pictures of the sidebar that the pages show are made anew there. `test_guide.py` runs it.
+`--panels` the pictures of the sidebar that the pages show are made anew there. `test_window.py` runs it.
 """
 
 import argparse

@@ -58,52 +58,32 @@ def frames() -> list[Any]:
     return [] if cache is None else [cache.positions(0, frame).copy() for frame in range(1, cache.last_frame + 1)]
 
 
-def start() -> None:
-    """Press Simulate."""
-    with in_view():
-        assert bpy.ops.softpressure.simulate("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+def acting(*calls: Callable[[], Any]) -> Callable[[], None]:
+    """Calls, one after the other, in the viewport."""
+
+    def act() -> None:
+        with in_view():
+            for call in calls:
+                call()
+
+    return act
 
 
-def undo() -> None:
-    """Undo a change of something else, which was made before."""
-    with in_view():
-        bpy.ops.ed.undo()
+def push(message: str) -> Callable[[], Any]:
+    """An undo step."""
+    return lambda: bpy.ops.ed.undo_push(message=message)
 
 
-def undo_and_redo() -> None:
-    """Both, one after the other."""
-    with in_view():
-        bpy.ops.ed.undo()
-        bpy.ops.ed.redo()
+def press_simulate() -> None:
+    assert bpy.ops.softpressure.simulate("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
 
 
-def load() -> None:
-    """Open the file anew."""
-    bpy.ops.wm.open_mainfile(filepath=FILE)
+def activate(name: str) -> Callable[[], None]:
+    return lambda: setattr(bpy.context.view_layer.objects, "active", bpy.data.objects[name])
 
 
-def save() -> None:
-    """Save it."""
-    bpy.ops.wm.save_mainfile()
-
-
-def delete_and_undo() -> None:
-    """Delete the body and take that back."""
-    with in_view():
-        bpy.ops.ed.undo_push(message="before")
-        bpy.data.objects.remove(bpy.data.objects["Ball"])
-        bpy.ops.ed.undo_push(message="deleted")
-
-
-def undo_deletion() -> None:
-    """Take the deletion back."""
-    with in_view():
-        bpy.ops.ed.undo()
-
-
-def escape() -> None:
-    """Press Esc."""
-    Mouse(bpy.context.window_manager.windows[0]).click("ESC")
+def mode(name: str) -> Callable[[], Any]:
+    return lambda: bpy.ops.object.mode_set(mode=name)
 
 
 def scrub() -> None:
@@ -112,82 +92,41 @@ def scrub() -> None:
         bpy.context.scene.frame_set(random.randint(1, FRAMES))
 
 
-def play() -> None:
-    """Start or stop the playback."""
-    with in_view():
-        bpy.ops.screen.animation_play()
-
-
-def edit_other() -> None:
-    """Go through Edit Mode of something else."""
-    with in_view():
-        bpy.context.view_layer.objects.active = bpy.data.objects["Other"]
-        bpy.ops.object.mode_set(mode="EDIT")
-        bpy.ops.mesh.select_all(action="SELECT")
-        bpy.ops.mesh.subdivide()
-        bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def move_other() -> None:
-    """Select and move something else, with an undo step."""
-    with in_view():
-        bpy.ops.object.select_all(action="DESELECT")
-        bpy.data.objects["Other"].select_set(True)
-        bpy.ops.transform.translate(value=(0.1, 0.0, 0.0))
-        bpy.ops.ed.undo_push(message="moved")
-
-
-def add_other() -> None:
-    """Add an object and delete it."""
-    with in_view():
-        bpy.ops.mesh.primitive_cube_add(location=(5.0, 0.0, 0.0))
-        bpy.ops.object.delete()
-
-
-def edit_body() -> None:
-    """Go into Edit Mode of the body and out of it."""
-    with in_view():
-        bpy.context.view_layer.objects.active = bpy.data.objects["Ball"]
-        bpy.ops.object.mode_set(mode="EDIT")
-        bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def reset() -> None:
-    """Press Reset."""
-    with in_view():
-        bpy.ops.softpressure.reset()
-
-
-def simulate_again() -> None:
-    """Press Simulate in mid-job."""
-    start()
-
-
-def stop() -> None:
-    """Press Stop."""
-    with in_view():
-        bpy.ops.softpressure.stop()
-
-
+start = acting(press_simulate)
+move_other = acting(
+    lambda: bpy.ops.object.select_all(action="DESELECT"),
+    lambda: bpy.data.objects["Other"].select_set(True),
+    lambda: bpy.ops.transform.translate(value=(0.1, 0.0, 0.0)),
+    push("moved"),
+)
 #: What is done in mid-job, and whether the job has to end by it, has to go on, or may do either.
 ENDS, GOES_ON, EITHER = "ends", "goes on", "either"
-ACTIONS: dict[Callable[[], None], str] = {
-    undo: ENDS,
-    undo_and_redo: ENDS,
-    load: ENDS,
-    delete_and_undo: ENDS,
-    escape: ENDS,
-    reset: ENDS,
-    stop: ENDS,
-    simulate_again: GOES_ON,
-    save: GOES_ON,
-    scrub: GOES_ON,
-    play: GOES_ON,
-    edit_other: GOES_ON,
-    move_other: GOES_ON,
-    add_other: GOES_ON,
-    edit_body: EITHER,
-}
+ACTIONS: dict[str, tuple[Callable[[], Any], str]] = {
+    "undo": (acting(bpy.ops.ed.undo), ENDS),  # of a change of something else, which was made before
+    "undo_and_redo": (acting(bpy.ops.ed.undo, bpy.ops.ed.redo), ENDS),
+    "load": (lambda: bpy.ops.wm.open_mainfile(filepath=FILE), ENDS),
+    "delete_and_undo": (
+        acting(push("before"), lambda: bpy.data.objects.remove(bpy.data.objects["Ball"]), push("deleted")), ENDS
+    ),
+    "escape": (lambda: Mouse(bpy.context.window_manager.windows[0]).click("ESC"), ENDS),
+    "reset": (acting(bpy.ops.softpressure.reset), ENDS),
+    "stop": (acting(bpy.ops.softpressure.stop), ENDS),
+    "simulate_again": (start, GOES_ON),
+    "save": (bpy.ops.wm.save_mainfile, GOES_ON),
+    "scrub": (scrub, GOES_ON),
+    "play": (acting(bpy.ops.screen.animation_play), GOES_ON),
+    "edit_other": (
+        acting(
+            activate("Other"), mode("EDIT"), lambda: bpy.ops.mesh.select_all(action="SELECT"), bpy.ops.mesh.subdivide,
+            mode("OBJECT"),
+        ), GOES_ON
+    ),
+    "move_other": (move_other, GOES_ON),
+    "add_other": (
+        acting(lambda: bpy.ops.mesh.primitive_cube_add(location=(5.0, 0.0, 0.0)), bpy.ops.object.delete), GOES_ON
+    ),
+    "edit_body": (acting(activate("Ball"), mode("EDIT"), mode("OBJECT")), EITHER),
+}  # fmt: skip
 
 
 def reference() -> Steps:
@@ -209,28 +148,29 @@ def check(kept: int) -> None:
         assert np.array_equal(positions, WHOLE[number - 1]), f"frame {number} differs"
 
 
-def one_round(action: Callable[[], None], seen: Counter[str]) -> Steps:
+def one_round(name: str, seen: Counter[str]) -> Steps:
     """Simulate, do something in mid-job, look at what is cached, and let it be finished."""
     if random.random() < 0.8:  # else it goes on from where the last round ended
         with in_view():
             bpy.ops.softpressure.reset()
-    if action in (undo, undo_and_redo):
+    action, wanted = ACTIONS[name]
+    if name in ("undo", "undo_and_redo"):
         move_other()
     start()
     yield random.uniform(0.0, 0.8)
     kept, was_running = len(frames()), job() is not None
-    seen[action.__name__] += was_running
+    seen[name] += was_running
     action()
     yield 0.2
-    if was_running and ACTIONS[action] == ENDS:
+    if was_running and wanted == ENDS:
         assert job() is None, "the job goes on"
-    if was_running and ACTIONS[action] == GOES_ON:
+    if was_running and wanted == GOES_ON:
         assert job() is not None or len(frames()) == FRAMES, f"the job is over: {session().refusals.error}"
-    if action is delete_and_undo:
+    if name == "delete_and_undo":
         yield lambda: not module("softpressure.state.worker_thread").is_busy()
-        undo_deletion()
+        acting(bpy.ops.ed.undo)()
         yield 0.1
-    if action in (load, reset):
+    if name in ("load", "reset"):
         kept = 0
     check(kept)
     with in_view():
@@ -247,11 +187,11 @@ def all_rounds(count: int) -> Steps:
     yield 0.5
     yield from reference()
     seen: Counter[str] = Counter()
-    actions = [list(ACTIONS)[number % len(ACTIONS)] for number in range(count)]
-    random.shuffle(actions)
-    for number, action in enumerate(actions):
-        print(f"round {number}: {action.__name__}", flush=True)
-        yield from one_round(action, seen)
+    names = [list(ACTIONS)[number % len(ACTIONS)] for number in range(count)]
+    random.shuffle(names)
+    for number, name in enumerate(names):
+        print(f"round {number}: {name}", flush=True)
+        yield from one_round(name, seen)
     assert seen.total() > count // 2, f"too few rounds met a job: {dict(seen)}"
     print("WINDOW TEST PASSED; in mid-job:", dict(seen), flush=True)
 

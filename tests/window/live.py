@@ -3,7 +3,7 @@
     blender --enable-event-simulate --python tests/window/live.py -- [--zip ZIP] [--blend FILE] [CASE ...]
 
 plays the sample bounce.blend and does what each of `CASES` names, all if none is named. The extension must be
-installed, or is from `--zip`. `test_live.py` runs it.
+installed, or is from `--zip`. `test_window.py` runs it.
 """
 
 import argparse

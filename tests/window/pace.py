@@ -5,7 +5,7 @@ take, nor what software draws in other threads.
 
     blender --python tests/window/pace.py -- [--zip ZIP] [CASE ...]
 
-The extension must be installed, or is from `--zip`. `test_pace.py` runs it.
+The extension must be installed, or is from `--zip`. `test_window.py` runs it.
 """
 
 import argparse

@@ -6,7 +6,7 @@ import reference
 import shapes
 from crossings import world_crossings
 from rigid_scene import block
-from scenes import AMBIENT, BEACH_BALL, LIVELY, add_ball, moved_mass
+from scenes import AMBIENT, BEACH_BALL, LIVELY, add_ball, advance, moved_mass
 from softpressure_ext.core import FrameInput, ModelBuilder, Reason, World
 from softpressure_ext.core.solvers.notes import Finding
 
@@ -57,8 +57,7 @@ def test_two_balls_that_stick_are_named_with_the_reason(solver):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_what_has_come_apart_is_no_island_any_more(solver):
     world = stuck(solver)
-    for _ in range(24):
-        world.advance_frame()
+    advance(world, 24)
     assert len(world.save().wrong_side) == 0
     assert [report.bodies for report in world.reports()] == [(0,), (1,), (2,)]
     assert all(Reason.CROSSING not in reasons(report) for report in world.reports())
@@ -142,8 +141,7 @@ def test_crossings_are_checked_and_told():
 def test_sweeps_that_end_at_their_limit_are_told(monkeypatch):
     monkeypatch.setattr("softpressure_ext.core.solvers.rigid.solver.MOST_SWEEPS", 6)
     world = made(stacked(), "EXPLICIT", substeps=10)
-    for _ in range(3):
-        world.advance_frame()
+    advance(world, 3)
     assert Finding(Reason.NOT_CONVERGED, 10) in world.reports()[0].reasons
 
 
@@ -228,8 +226,7 @@ def stacked():
 def test_rigid_bodies_report_their_stacks():
     world = made(stacked(), "EXPLICIT", substeps=10)
     assert type(world._solver).__name__ == "RigidSolver"
-    for _ in range(8):
-        world.advance_frame()
+    advance(world, 8)
     stack, beside = world.reports()
     assert stack.bodies == (0, 1) and beside.bodies == (2,)
     force = {pair.bodies: pair.force for pair in (*stack.pairs, *beside.pairs)}
@@ -240,8 +237,7 @@ def test_rigid_bodies_report_their_stacks():
 
 def test_what_sleeps_takes_no_steps():
     world = made(stacked(), "EXPLICIT", substeps=10)
-    for _ in range(48):
-        world.advance_frame()
+    advance(world, 48)
     assert all(report.steps == 0 and report.contacts == 0 for report in world.reports())
     assert all(report.energy_change == 0.0 for report in world.reports())
 
@@ -306,8 +302,7 @@ def test_damping_takes_energy_and_a_collider_gives_it(solver):
     world.set_positions(0, world.positions(0) * (1.1, 1.1, 0.9) + (0.0, 0.0, 0.02))
     world.advance_frame()
     assert world.reports()[0].energy_change < 0.0
-    for _ in range(12):
-        world.advance_frame()
+    advance(world, 12)
     gained = 0.0
     for frame in range(1, 4):
         world.advance_frame(FrameInput(collider_positions={0: ground + (0.0, 0.0, 0.05 * frame)}))

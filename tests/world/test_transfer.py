@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import shapes
+from scenes import advance
 from softpressure_ext.core import ModelBuilder, State, World
 from softpressure_ext.core.transfer import transferred
 
@@ -93,8 +94,7 @@ def sticky(*, with_first=True, mass=0.2, sticks=(True, True)):
 def test_what_sticks_goes_on_sticking_in_the_new_model():
     old, new = sticky(), sticky(with_first=False, mass=0.3)
     world = World(old, frame_rate=24.0, threads=1, solver="EXPLICIT")
-    for _ in range(4):
-        world.advance_frame()
+    advance(world, 4)
     before = world.save()
     assert len(before.keyed.bond_points) > 3
     before.keyed = replace(before.keyed, bond_broken=np.array([[old.body_point_start[1] + 5, 2], [3, 1]], np.int32))
@@ -105,16 +105,14 @@ def test_what_sticks_goes_on_sticking_in_the_new_model():
     assert after.keyed.bond_broken.tolist() == [[5, 1]]
     going = World(new, frame_rate=24.0, threads=1, solver="EXPLICIT")
     going.load(after)
-    for _ in range(12):
-        going.advance_frame()
+    advance(going, 12)
     assert np.ptp([going.positions(body)[:, 2].mean() for body in (0, 1)]) < 0.65  # without bonds they part
 
 
 def test_bonds_end_where_a_body_no_longer_sticks_or_is_gone():
     old = sticky()
     world = World(old, frame_rate=24.0, threads=1, solver="EXPLICIT")
-    for _ in range(4):
-        world.advance_frame()
+    advance(world, 4)
     before = world.save()
     gone = taken(before, old, sticky(), [(0, 0), (1, 1)])
     assert len(gone.keyed.bond_points) == 0

@@ -1,4 +1,4 @@
-"""Closed scenes never have more energy than at their start: soft and rigid bodies, in stacks, heaps and in a shaft.
+"""Closed scenes never have more energy than at their start: soft bodies, and rigid ones beside them.
 
 Motion, height, springs and gas, in every frame. Starts are moved and turned at random.
 """
@@ -11,10 +11,9 @@ from explicit_scene import EVERY, energy, jittered, world_of
 from rigid_scene import block
 from scenes import BEACH_BALL, add_ball
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.solvers.explicit.solver import ExplicitSolver
 
 #: By how much energy may be above that of the start, as a share of it.
-MOST_GAINED, RIGID_GAINED = 1e-3, 1e-6
+MOST_GAINED = 1e-3
 #: Edge [m] and mass [kg] of a box.
 SIZE, MASS = 0.2, 1.0
 Surface = dict[str, float]
@@ -33,16 +32,7 @@ def add_floor(builder: ModelBuilder, surface: Surface) -> None:
     builder.add_collider("floor", *block((20.0, 20.0, 1.0), (0.0, 0.0, -0.5)), **surface)
 
 
-def stack(noise: Noise, surface: Surface) -> tuple[ModelBuilder, int]:
-    """Ten boxes, one above the other."""
-    builder = ModelBuilder()
-    for number in range(10):
-        add_box(builder, f"box {number}", (0.0, 0.0, 0.12 + 0.225 * number), noise, surface)
-    add_floor(builder, surface)
-    return builder, 36
-
-
-def heap(noise: Noise, surface: Surface, count: int = 48) -> tuple[ModelBuilder, int]:
+def heap(noise: Noise, surface: Surface, count: int) -> tuple[ModelBuilder, int]:
     """Boxes that fall in a heap."""
     builder = ModelBuilder()
     for n in range(count):
@@ -95,7 +85,7 @@ def shaft(noise: Noise, surface: Surface) -> tuple[ModelBuilder, int]:
     return builder, 30
 
 
-SCENES = {scene.__name__: scene for scene in (stack, heap, heap_beside_a_ball, boxes_on_a_ball, ball_on_boxes, shaft)}
+SCENES = {scene.__name__: scene for scene in (heap_beside_a_ball, boxes_on_a_ball, ball_on_boxes, shaft)}
 
 
 def gain(name: str, bounciness: float, friction: float, seed: int) -> float:
@@ -106,13 +96,13 @@ def gain(name: str, bounciness: float, friction: float, seed: int) -> float:
     for frame in range(1, frames + 1):
         world.advance_frame()
         most = max(most, energy(world) - start)
-        if frame % EVERY == 0 and isinstance(world._solver, ExplicitSolver):  # impulses alone give no guarantee
+        if frame % EVERY == 0:
             assert_nothing_crosses(world)
     return most / start
 
 
 #: Fast ones for every run; all others before a release.
-FEW = [("stack", 0.0, 0.5), ("heap", 0.5, 0.5), ("boxes_on_a_ball", 0.0, 0.0), ("ball_on_boxes", 1.0, 0.5)]
+FEW = [("heap_beside_a_ball", 0.5, 0.5), ("boxes_on_a_ball", 0.0, 0.0), ("ball_on_boxes", 1.0, 0.5)]
 ALL = [(name, bounce, friction) for name in SCENES for bounce in (0.0, 0.5, 1.0) for friction in (0.0, 0.5, 1.0)]
 CASES = [(*case, 1) for case in FEW]
 SLOW = [(*case, seed) for case in ALL for seed in range(1, 11) if (*case, seed) not in CASES]
@@ -123,4 +113,4 @@ SLOW = [(*case, seed) for case in ALL for seed in range(1, 11) if (*case, seed) 
     [*CASES, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
 )
 def test_a_closed_scene_never_gains_energy(name: str, bounciness: float, friction: float, seed: int) -> None:
-    assert gain(name, bounciness, friction, seed) < (RIGID_GAINED if name in ("stack", "heap") else MOST_GAINED)
+    assert gain(name, bounciness, friction, seed) < MOST_GAINED

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from scenes import moved_mass
+from scenes import advance, moved_mass
 from softpressure_ext.core import DivergenceError, ModelBuilder, World
 
 X, T = shapes.torus(0.5, 0.2, 12, 6)
@@ -27,8 +27,7 @@ def test_a_ring_that_begins_inside_out_turns_right_and_then_touches_itself_again
     world = mirrored(solver, 0.0, pressure)
     mass, started = moved_mass(world), world.save()
     assert world.diagnostics().bodies[0].volume < 0.0 and started.wrong_side.tolist() == [[0, 0, 0]]
-    for _ in range(48):
-        world.advance_frame()
+    advance(world, 48)
     ended = world.save()
     assert world.diagnostics().bodies[0].volume > 0.5 * world.model.rest_volume[0]
     assert not len(ended.wrong_side)

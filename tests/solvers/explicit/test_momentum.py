@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from explicit_scene import FRAME_RATE, bench_world, energy, momenta, motion, world_of
+from explicit_scene import FRAME_RATE, energy, momenta, motion, world_of
 from scenes import BASKETBALL, BEACH_BALL, add_ball, spin
 from softpressure_ext.core import ModelBuilder, World
 from validation import validated
@@ -92,13 +92,6 @@ def never_gains(world: World, frames: int) -> list[float]:
         found.append(energy(world))
         assert found[-1] <= found[0] + ROUNDING * max(np.abs(found)), world.frame
     return found
-
-
-@pytest.mark.parametrize("name", ["drop", "pair", "crate"])
-def test_bodies_that_fall_never_gain_energy(name: str) -> None:
-    world, scene = bench_world(name, 642, 1)
-    found = never_gains(world, scene.frames)
-    assert found[-1] < found[0] - 10.0  # 10 kg fell by half a metre or less, and damping takes it
 
 
 @pytest.mark.parametrize(("friction", "damping"), [(0.0, 0.0), (0.5, 0.0), (0.5, 5.0)])

@@ -6,6 +6,7 @@ import rigid_scenes
 import shapes
 from explicit_scene import SOLVER, energy, momenta, run, world_of
 from rigid_scene import block
+from scenes import advance
 from softpressure_ext.core import ModelBuilder, World
 
 EDGE = 0.2
@@ -53,16 +54,6 @@ def scene(count: int = 0, kind: str = "stack", ball: tuple[float, float, float] 
     return world_of(builder)
 
 
-def rigid_energy(world: World) -> float:
-    """Motion and height of the rigid bodies [J]."""
-    total = 0.0
-    for body, mass in enumerate(world.model.rigid.mass):
-        speed, spin = world.rigid_velocity(body)
-        total += mass * (0.5 * speed @ speed - rigid_scenes.centre(world, body) @ world.model.gravity)
-        total += 0.5 * spin @ rigid_scenes.inertia(world, body) @ spin
-    return float(total)
-
-
 def rests(world: World) -> bool:
     """Whether all rigid bodies sleep."""
     rigid = world.save().rigid
@@ -72,10 +63,10 @@ def rests(world: World) -> bool:
 @pytest.mark.parametrize(("kind", "count"), [("stack", 10), ("heap", 48)])
 def test_boxes_beside_a_ball_come_to_rest_without_gaining_energy(kind: str, count: int) -> None:
     world = scene(count, kind)
-    start = rigid_energy(world)
+    start = rigid_scenes.energy(world)
     for _ in range(THREE_SECONDS):
         world.advance_frame()
-        assert rigid_energy(world) <= start * (1.0 + 1e-6)
+        assert rigid_scenes.energy(world) <= start * (1.0 + 1e-6)
         if rests(world):
             break
     assert rests(world)
@@ -93,12 +84,10 @@ def test_a_stack_sleeps_while_a_ball_rolls_elsewhere() -> None:
     add_stack(builder, 4, np.random.default_rng(5))
     builder.add_collider("floor", *shapes.grid(12.0, 4), friction=0.5)
     world = world_of(builder)
-    for _ in range(48):
-        world.advance_frame()
+    advance(world, 48)
     assert rests(world)
     place = world.save().rigid.pose.copy()
-    for _ in range(12):
-        world.advance_frame()
+    advance(world, 12)
     ball = slice(0, world.model.vertex_count)
     assert np.abs(world.save().velocities[ball].mean(axis=0)[1]) > 0.3
     np.testing.assert_array_equal(world.save().rigid.pose, place)
@@ -110,8 +99,7 @@ def test_a_ball_that_arrives_wakes_a_stack() -> None:
     add_stack(builder, 3, np.random.default_rng(5))
     builder.add_collider("floor", *shapes.grid(12.0, 4), friction=0.5)
     world = world_of(builder)
-    for _ in range(48):
-        world.advance_frame()
+    advance(world, 48)
     assert rests(world)
     state = world.save()
     state.velocities[: world.model.vertex_count] = -3.0, 0.0, 0.0
@@ -218,8 +206,7 @@ def test_bits_are_the_same_again_continued_and_with_two_threads() -> None:
 def test_a_state_without_soft_loads_continues() -> None:
     """As one from a file of an earlier version."""
     world = mixed()
-    for _ in range(10):
-        world.advance_frame()
+    advance(world, 10)
     state = world.save()
     state.soft_load, state.rigid_marks = np.zeros((0, 6)), np.zeros((0, 3), bool)
     world.load(state)

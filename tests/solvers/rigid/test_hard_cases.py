@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from crossings import assert_nothing_crosses
-from hard_scenes import card_house, cliff_edges, energy, heap, heavy_on_light, spikes, stack, tetrahedra, tunnel, wedges
+from hard_scenes import card_house, cliff_edges, heap, heavy_on_light, spikes, stack, tetrahedra, tunnel, wedges
+from rigid_scenes import energy
 from scenes import GRAVITY
 
 #: Largest rise of the energy above its start, of the start.

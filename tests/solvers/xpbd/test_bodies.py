@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import rigid_scenes
+import scenes
 import shapes
 from rigid_scene import block
 from scenes import BEACH_BALL, GRAVITY, LIVELY, METRE_BALL, add_ball, centre, gas_law_error, lowest, momentum, velocity
@@ -12,11 +13,6 @@ from validation import validated
 
 def made(builder, substeps=20, threads=1):
     return World(builder.build(), frame_rate=24.0, substeps=substeps, solver="XPBD", threads=threads)
-
-
-def run(world, frames):
-    for _ in range(frames):
-        world.advance_frame()
 
 
 def boxes(*bodies, gravity=(0.0, 0.0, -GRAVITY), floor=True, **options):
@@ -38,9 +34,9 @@ def test_a_box_slides_from_the_angle_of_its_friction_on(friction):
             (block((0.2, 0.2, 0.1), (0.0, 0.0, 0.051)), {}), friction=friction, bounciness=0.0,
             gravity=(GRAVITY * np.sin(tilt), 0.0, -GRAVITY * np.cos(tilt)),
         )  # fmt: skip
-        run(world, 12)
+        scenes.advance(world, 12)
         speed, place = rigid_scenes.velocity(world)[0], rigid_scenes.centre(world)[0]
-        run(world, 24)
+        scenes.advance(world, 24)
         gained = rigid_scenes.velocity(world)[0] - speed
         if excess > 0.0:
             validated(
@@ -63,9 +59,9 @@ def test_a_soft_ring_slides_from_the_angle_of_its_friction_on(friction):
         )  # fmt: skip
         builder.add_collider("floor", *shapes.grid(20.0, 2), friction=friction, bounciness=0.5)
         world = made(builder)
-        run(world, 48)
+        scenes.advance(world, 48)
         speed, place = velocity(world)[0], centre(world)[0]
-        run(world, 24)
+        scenes.advance(world, 24)
         if excess > 0.0:
             validated(
                 "speed gained in 1 s by a ring, 1 degree above the critical slope", room="solvers/xpbd",
@@ -120,9 +116,9 @@ def test_three_boxes_stand():
         *((block((0.2, 0.2, 0.2), (0.005 * k, 0.0, 0.101 + 0.2015 * k)), {"mass": 1.0 + k}) for k in range(3)),
         bounciness=0.3, friction=0.5,
     )  # fmt: skip
-    run(world, 24)
+    scenes.advance(world, 24)
     places = [rigid_scenes.centre(world, k) for k in range(3)]
-    run(world, 96)
+    scenes.advance(world, 96)
     for k in range(3):
         # sweeps that have not converged let it creep; it stands
         assert np.abs(rigid_scenes.centre(world, k) - places[k]).max() < 5e-3
@@ -135,7 +131,7 @@ def test_a_tumbling_box_keeps_momentum_and_angular_momentum():
         floor=False, gravity=(0.0, 0.0, 0.0),
     )  # fmt: skip
     before = rigid_scenes.momentum(world), rigid_scenes.angular_momentum(world)
-    run(world, 24)
+    scenes.advance(world, 24)
     np.testing.assert_allclose(rigid_scenes.momentum(world), before[0], rtol=1e-12)
     validated(
         "angular momentum of a box that tumbles for 1 s", room="solvers/xpbd",
@@ -146,7 +142,7 @@ def test_a_tumbling_box_keeps_momentum_and_angular_momentum():
 
 def test_free_fall_of_a_box_is_exact():
     world = boxes((block((0.1, 0.2, 0.4)), {"velocity": (1.0, 0.0, 2.0)}), floor=False)
-    run(world, 24)
+    scenes.advance(world, 24)
     validated(
         "centre of a box that falls for 1 s", room="solvers/xpbd", measured=rigid_scenes.centre(world),
         expected=[1.0, 0.0, 2.0 - 0.5 * GRAVITY], unit="m", abs=1e-12, source="x0 + v0 t + g t²/2",
@@ -161,7 +157,7 @@ def test_two_boxes_collide_and_keep_momentum():
         floor=False, gravity=(0.0, 0.0, 0.0), bounciness=0.5, friction=0.4,
     )  # fmt: skip
     before = rigid_scenes.momentum(world), rigid_scenes.angular_momentum(world)
-    run(world, 24)
+    scenes.advance(world, 24)
     assert rigid_scenes.velocity(world, 1)[0] > 0.1
     validated(
         "momentum of two boxes after a collision", room="solvers/xpbd", measured=rigid_scenes.momentum(world),
@@ -206,7 +202,7 @@ def test_a_bullet_does_not_pass_a_plate():
         (block((0.02, 0.02, 0.02), (0.07, 0.05, 1.0)), {"mass": 0.01, "velocity": (0.0, 0.0, -50.0)}),
         floor=False, gravity=(0.0, 0.0, 0.0), bounciness=0.5, friction=0.4,
     )  # fmt: skip
-    run(world, 6)
+    scenes.advance(world, 6)
     plate = world.rigid_transform(0)
     inside = np.linalg.inv(plate) @ [*rigid_scenes.centre(world, 1), 1.0]
     assert inside[2] > 0.51
@@ -246,7 +242,7 @@ def test_a_ball_glued_to_a_box_hangs_from_it():
     builder.attach_to_rigid(ball, np.flatnonzero(x[:, 2] > 0.65), box)
     scene = made(builder)
     apart = centre(scene)[2] - rigid_scenes.centre(scene)[2]
-    run(scene, 12)
+    scenes.advance(scene, 12)
     # both fall alike
     assert centre(scene)[2] - rigid_scenes.centre(scene)[2] == pytest.approx(apart, abs=0.02)
     total = (BEACH_BALL.mass * centre(scene)[2] + 0.5 * rigid_scenes.centre(scene)[2]) / (BEACH_BALL.mass + 0.5)
@@ -269,11 +265,11 @@ def test_threads_and_a_saved_state_change_no_bit_of_a_pile(monkeypatch):
         return made(builder, threads=threads)
 
     one, two, again = pile(1), pile(2), pile(1)
-    run(one, 6)
+    scenes.advance(one, 6)
     again.load(one.save())
-    run(one, 6)
-    run(two, 12)
-    run(again, 6)
+    scenes.advance(one, 6)
+    scenes.advance(two, 12)
+    scenes.advance(again, 6)
     for other in (two, again):
         first, second = one.save(), other.save()
         np.testing.assert_array_equal(first.positions, second.positions)
@@ -288,7 +284,7 @@ def test_two_glued_balls_keep_momentum():
     x, _ = shapes.icosphere(2, BEACH_BALL.radius)
     builder.attach_to_membrane(first, np.flatnonzero(x[:, 0] > 0.15), second)
     scene = made(builder)
-    run(scene, 24)
+    scenes.advance(scene, 24)
     np.testing.assert_allclose(momentum(scene), [0.0, BEACH_BALL.mass, 0.0], atol=1e-12)
     # they go round each other, the glue holds
     assert velocity(scene, 1)[1] > 0.01
@@ -304,7 +300,7 @@ def dropped(turn, away):
     floor += [0.013, 0.007, 0.0]  # no vertex right above another one, where rounding says which triangle is touched
     builder.add_collider("floor", floor @ turn.T + away, floor_triangles)
     scene = made(builder)
-    run(scene, 8)
+    scenes.advance(scene, 8)
     return (scene.positions(0) - away) @ turn
 
 

@@ -11,6 +11,7 @@ from scenes import (
     GRAVITY,
     LIVELY,
     add_ball,
+    advance,
     angular_momentum,
     ball_world,
     centre,
@@ -31,15 +32,10 @@ def xpbd_ball(ball=BEACH_BALL, subdivisions=2, *, frame_rate=24.0, substeps=20, 
     return ball_world(ball, subdivisions, frame_rate=frame_rate, substeps=substeps, solver="XPBD", **options)
 
 
-def run(world, frames):
-    for _ in range(frames):
-        world.advance_frame()
-
-
 def test_free_fall_is_exact():
     world = xpbd_ball(floor=False, velocity=(0.3, -0.2, 1.0))
     start = centre(world)
-    run(world, 24)
+    advance(world, 24)
     fallen = start + [0.3, -0.2, 1.0 - 0.5 * GRAVITY]
     validated(
         "centre of a ball that falls for 1 s", room="solvers/xpbd", measured=centre(world), expected=fallen, unit="m",
@@ -59,7 +55,7 @@ def test_spin_and_momentum_are_kept_in_flight():
     state.velocities[:] = np.cross([3.0, 0.0, 20.0], arm) + [1.0, 0.0, 0.0]
     world.load(state)
     before, start = angular_momentum(world, centre(world)), momentum(world)
-    run(world, 24)
+    advance(world, 24)
     validated(
         "momentum of a ball that spins and falls", room="solvers/xpbd", measured=momentum(world),
         expected=start + BEACH_BALL.mass * np.array([0, 0, -GRAVITY]), unit="kg m/s", abs=1e-12, source="p0 + m g t",
@@ -131,15 +127,15 @@ def test_a_ball_comes_to_rest_on_a_floor(ball):
     assert lowest(world) < (1.0 + 1e-9) * thickness  # it lies on it
     assert unrest(world) < 0.02 and abs(velocity(world)[2]) < 0.02  # it may roll
     rest = centre(world)
-    run(world, 48)
+    advance(world, 48)
     assert abs(centre(world)[2] - rest[2]) < 1e-3  # and does not sink
 
 
 def test_pressure_jumps_stay_finite():
     world = xpbd_ball(BEACH_BALL.like(gauge_pressure=0.0), drop=0.02, **LIVELY)
-    run(world, 3)
+    advance(world, 3)
     world.advance_frame(FrameInput(gauge_pressure={0: 1e6}))
-    run(world, 10)
+    advance(world, 10)
     assert np.isfinite(world.positions(0)).all()
     found = world.diagnostics().bodies[0]
     assert found.gauge_pressure > 0.0 and found.volume_ratio < (1e6 + 101_325.0) / 101_325.0
@@ -149,7 +145,7 @@ def test_a_ball_turned_inside_out_recovers():
     world = xpbd_ball(floor=False, gravity=(0.0, 0.0, 0.0), damping=5.0)
     world.set_positions(0, -world.positions(0))
     assert world.diagnostics().bodies[0].volume < 0.0
-    run(world, 48)
+    advance(world, 48)
     assert world.diagnostics().bodies[0].volume_ratio == pytest.approx(1.0, abs=0.1)
 
 
@@ -189,7 +185,7 @@ def test_the_expected_pressure_of_a_ball_is_the_closed_form():
 def test_the_light_skin_of_a_basketball_loses_pressure():
     """The limit that the documentation states, and that `PressureRetention` tells."""
     world = xpbd_ball(BASKETBALL, 3, floor=False, gravity=(0.0, 0.0, 0.0), damping=5.0)
-    run(world, 24)
+    advance(world, 24)
     found = world.diagnostics().bodies[0]
     left = PressureRetention(world.model)(world.save().gas, np.array([found.gauge_pressure]))[0]
     assert 0.0 < left < 0.5
@@ -224,7 +220,7 @@ def test_two_balls_collide_and_keep_momentum(friction):
     scene = two_balls(friction=friction)
     start, spin = momentum(scene), angular_momentum(scene)
     approach = velocity(scene, 0) - velocity(scene, 1)
-    run(scene, 24)
+    advance(scene, 24)
     assert velocity(scene, 0)[0] < velocity(scene, 1)[0]  # they have parted
     validated(
         "momentum of two balls after a collision", room="solvers/xpbd", measured=momentum(scene), expected=start,
