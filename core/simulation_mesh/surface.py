@@ -38,7 +38,7 @@ class Surface(NamedTuple):
     cell: Numbers  # of each face; -1: none
     face_before: Numbers  # in the list, of each face
     face_after: Numbers
-    reach: FloatArray  # half the width of the widest face, and the width of cells, shape (2,)
+    grids: FloatArray  # width of the finest grid's cells, and the number of the coarsest grid, shape (2,)
 
 
 class Samples(NamedTuple):
