@@ -107,9 +107,9 @@ def would_cross(m, s, n, face_count):
         for j in range(i):
             if cross_each_other(m, s.corners[i], s.corners[j]):
                 return True
-        l, h = corner_box(m, s.corners[i, 0], s.corners[i, 1], s.corners[i, 2])
-        low = min(low[0], l[0]), min(low[1], l[1]), min(low[2], l[2])
-        high = max(high[0], h[0]), max(high[1], h[1]), max(high[2], h[2])
+        a, b = corner_box(m, s.corners[i, 0], s.corners[i, 1], s.corners[i, 2])
+        low = min(low[0], a[0]), min(low[1], a[1]), min(low[2], a[2])
+        high = max(high[0], b[0]), max(high[1], b[1]), max(high[2], b[2])
     size = m.grids[0]
     for grid in range(int(m.grids[1]) + 1):
         for i in range(floor(low[0] / size - 0.5), floor(high[0] / size + 0.5) + 1):
@@ -117,8 +117,8 @@ def would_cross(m, s, n, face_count):
                 for k in range(floor(low[2] / size - 0.5), floor(high[2] / size + 0.5) + 1):
                     face = m.cell_first[list_of(m, i, j, k, grid)]
                     while face >= 0:
-                        l, h = face_box(m, face)
-                        if meet(l, h, low, high) and crosses_new(m, s, n, face_count, face):
+                        a, b = face_box(m, face)
+                        if meet(a, b, low, high) and crosses_new(m, s, n, face_count, face):
                             return True
                         face = m.face_after[face]
         size *= 2.0

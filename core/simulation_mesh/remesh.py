@@ -57,7 +57,7 @@ def remesh(drawn: Drawn, vertex_count: int, length: float) -> Generator[float, N
     """
     made = yield from _remesh(drawn, vertex_count, length, is_guarded=False)
     crossing = _crossing_vertices(made.x, made.triangles).sum()
-    if crossing and not _crossing_vertices(drawn.x, drawn.triangles).any():
+    if crossing and not _crossing_vertices(drawn.x, drawn.triangles.astype(np.int32)).any():
         drawn.samples.distance[:] = 0.0
         guarded = yield from _remesh(drawn, vertex_count, length, is_guarded=True)
         if _crossing_vertices(guarded.x, guarded.triangles).sum() < crossing:
@@ -161,6 +161,7 @@ def _surface(drawn: Drawn, vertex_count: int, length: float, is_guarded: bool) -
     """The drawn surface as the working mesh, with room to grow."""
     vertices = len(drawn.x) + 8 * vertex_count + 1000
     faces = len(drawn.triangles) + 16 * vertex_count + 2000
+    guarded = faces if is_guarded else 0
     origin = drawn.triangles.ravel()
     outgoing = np.full(len(drawn.x), -1)
     outgoing[origin] = np.arange(len(origin))
@@ -179,14 +180,16 @@ def _surface(drawn: Drawn, vertex_count: int, length: float, is_guarded: bool) -
         np.array([len(drawn.x), len(drawn.triangles), len(drawn.x)]),
         np.array([length]),
         np.full(1 << faces.bit_length() if is_guarded else 0, -1),
-        *(np.full(faces if is_guarded else 0, -1) for _ in range(3)),
+        np.full(guarded, -1),
+        np.full(guarded, -1),
+        np.full(guarded, -1),
         np.zeros(2),
     )
     list_samples(m, drawn.sample_face)
     return m
 
 
-def _crossing_vertices(x: FloatArray, triangles: Numbers) -> BoolArray:
+def _crossing_vertices(x: FloatArray, triangles: IntArray) -> BoolArray:
     """Of each vertex of a surface: whether it is of an edge that pierces a triangle, or of such a triangle."""
     edges, of = unique_edges(triangles)[0], np.zeros(len(triangles), np.int32)
     edge, triangle = crossing_pairs(x, triangles, edges, of, np.zeros(len(edges), np.int32)).T
