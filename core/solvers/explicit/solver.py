@@ -267,7 +267,7 @@ class ExplicitSolver:
     def _take_load(self, load: FloatArray | None) -> None:
         """Set the load of the steps that follow [N]; None: none."""
         skins, n = self._scene.skins, self.model.vertex_count
-        if (load is not None or len(self._scene.start_loads.first)) and not len(skins.load):
+        if n and not len(skins.load) and (load is not None or len(self._scene.start_loads.first)):
             skins = skins._replace(load=np.zeros(4 * n))
             self._scene = self._scene._replace(skins=skins)
         if len(skins.load):
