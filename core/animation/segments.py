@@ -186,7 +186,7 @@ class Segments:
         self.model = self._own(model)
         self.given = given_points(model)  # points whose motion is given
         self._base = self.solver = make(self.model, substep_time)
-        self._remade = getattr(self.solver, "remade", None)
+        self._remade = self.solver.remade
         self._relaxation: Relaxation | None = None
 
     @property
@@ -232,13 +232,12 @@ class Segments:
         if is_new:
             parts = with_parts(self._start, keyed, self._deletion)
             own = self._own(parts)
-            base = (self._remade and self._remade(own)) or self._make(own, self._substep_time)
+            base = self._remade(own) or self._make(own, self._substep_time)
         model = with_values(parts, self._start, keyed)
         solver = base
         if not (is_new and model is parts):
             model = self._own(model)
-            revise = getattr(base, "revised", None)
-            solver = (revise and revise(model)) or self._make(model, self._substep_time)
+            solver = base.revised(model) or self._make(model, self._substep_time)
         if solver.counts is not self.solver.counts:
             self._earlier = self.counts
         if is_new:

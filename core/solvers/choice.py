@@ -26,12 +26,7 @@ from .notes import FrameNotes
 
 
 class Solver(Protocol):
-    """Advances a model by substeps of one length, or by several of them as one.
-
-    A solver with `revised(model)` returns one of the same kind for a model with other values (`segments.py`), which
-    replaces it, faster than a new one would be made. One with `remade(model)` returns one for a model with other parts,
-    which moves the same masses: else a tear would change the momentum.
-    """
+    """Advances a model by substeps of one length, or by several of them as one."""
 
     model: Model
 
@@ -69,6 +64,14 @@ class Solver(Protocol):
         `share`: part of the frame (0 to 1) before its start; `gas`: nRT [J] at its end; `load`: forces on the vertices
         that are constant in the step [N], as of fluids where the vertices are in the middle of it, 0 on pinned ones,
         shape (vertex_count, 3), None for none. Raises `Diverged` if it detects that the motion grows beyond all bounds.
+        """
+
+    def revised(self, model: Model, /) -> "Solver | None":
+        """One for a model with other values (`segments.py`), made faster than a new one; None where it would not be."""
+
+    def remade(self, model: Model, /) -> "Solver | None":
+        """One for a model with other parts that moves the same masses, as else a tear would change the momentum; None
+        where a new one does.
         """
 
     def take_rest_lengths(self) -> None:

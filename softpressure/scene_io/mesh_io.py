@@ -81,7 +81,7 @@ def read_triangles(mesh: Mesh, matrix: FloatArray) -> IntArray:
         ends = np.empty(2 * len(mesh.edges), np.int32)
         mesh.edges.foreach_get("vertices", ends)
         triangles = with_own_diagonals(triangles, face, ends.reshape(-1, 2), len(mesh.vertices))
-    if np.linalg.det(matrix[:3, :3]) < 0.0:
+    if determinant(matrix[:3, :3]) < 0.0:
         triangles = np.ascontiguousarray(triangles[:, ::-1])
     return triangles
 

@@ -81,7 +81,7 @@ def _connections(obj: bpy.types.Object, matrix: FloatArray) -> tuple[IntArray, I
     """Triangles and edges of a mesh, which are kept as long as its counts are the same."""
     mesh = obj.data
     counts = len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)
-    depends = mesh.session_uid, *counts, bool(np.linalg.det(matrix[:3, :3]) < 0.0)
+    depends = mesh.session_uid, *counts, mesh_io.determinant(matrix[:3, :3]) < 0.0
     if obj.session_uid not in _connected or _connected[obj.session_uid][0] != depends:
         _connected[obj.session_uid] = depends, mesh_io.read_triangles(mesh, matrix), _edges(mesh)
     return _connected[obj.session_uid][1:]
@@ -158,7 +158,7 @@ def shell(obj: bpy.types.Object, shape: Shape, depsgraph: bpy.types.Depsgraph, t
     matrix = mesh_io.world_matrix(evaluated)[:3, :3]
     # cofactors turn normals as the matrix turns planes
     cofactors = np.cross(np.roll(matrix, -1, axis=0), np.roll(matrix, -2, axis=0))
-    outwards = -1.0 if np.linalg.det(matrix) < 0.0 else 1.0
+    outwards = -1.0 if mesh_io.determinant(matrix) < 0.0 else 1.0
     normals = local.reshape(-1, 3) @ (outwards * cofactors.T).astype(np.float32)
     length = np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None]
     found = shape.points.astype(np.float32)

@@ -146,7 +146,7 @@ def do(step: str, path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("first", STEPS)
+@pytest.mark.parametrize("first", STEPS[:3])  # what was never saved cannot be moved or opened again
 def test_frames_stay_whatever_the_order_of_save_bake_pack_move_and_reopen(first: str, tmp_path: Path) -> None:
     lost = []
     for number, order in enumerate(order for order in permutations(STEPS) if order[0] == first):

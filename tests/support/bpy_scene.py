@@ -1,6 +1,7 @@
 """Shared by the tests in Blender: an empty file, the extension, bodies, and a quick stand-in for the solver."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,9 @@ from softpressure_ext.softpressure.simulation import build
 from softpressure_ext.softpressure.state import sessions
 
 _registered = False
+# Blender's own add-ons stay as they are: an empty file would take them away and back, for half of its time.
+_addons: Any = import_module("addon_utils")
+_addons.disable_all = _addons.reset_all = lambda **_: None
 #: A closed mesh of four vertices.
 TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
 OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]

@@ -17,6 +17,7 @@ import numpy as np
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.flat.plane import Planes
 from ...bodies.rigid.motion import place_points
+from ...inside_out import is_inside_out
 from ...model import Model
 from ...state import STAYS, State
 from ...tiny import TINY
@@ -95,16 +96,16 @@ class Relaxation:
         return tangled[still]
 
     def _still_crossed(self, x: FloatArray, waiting: IntArray, known: IntArray) -> IntArray:
-        """Rows of `State.wrong_side` at x [m], all with STAYS or 0 as facing.
+        """Rows of `State.wrong_side` at x [m], all with STAYS as facing, or 0 for bodies that are inside out.
 
         `waiting`: bodies whose self-contact was suspended; `known`: bodies that are listed as crossing themselves.
         """
         model, crossings = self._model, self._crossings
-        overlaps = crossings.find(x, known, own_sides=len(waiting) > 0)
+        overlaps = crossings.find(x, known, own_sides=False)
         pairs = crossings.pairs
         owner = model.point_body[pairs[:, 0]]
         others = owner != pairs[:, 1]
-        still = np.intersect1d(waiting, np.union1d(crossings.suspended, owner[~others]))
+        still = np.array([body for body in np.unique(waiting) if is_inside_out(model, x, body)], np.int32)
         rows = [pairs[others]]
         listed = set(zip(owner[others].tolist(), pairs[others, 1].tolist(), strict=True))
         for a, b in np.unique(np.sort(overlaps.bodies, axis=1), axis=0).tolist():

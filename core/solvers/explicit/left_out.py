@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...array_types import BoolArray, FloatArray, IntArray
+from ...array_types import BoolArray
 from ...contact.untangle.crossings import Crossings
 from ...model import Model
 from ...state import STAYS, State
@@ -39,20 +39,6 @@ def leave_out(
     tangled = ~others & (rows[:, 2] == STAYS)
     bodies.tangled[numbering.place[rows[tangled, 0]]] = True
     bodies.is_ball[body[tangled]] = False
-    _suspend(model, numbering, bodies, body[rows[:, 2] == 0], state.positions)
-    return bool(bodies.tangled.any()) or len(model.attachments.points) > 0
-
-
-def _suspend(model: Model, numbering: Numbering, bodies: Bodies, waiting: IntArray, x: FloatArray) -> None:
-    """Exclude self-contact of the `waiting` bodies where they are inside out, else of their triangles that cross.
-
-    Others of them are only near to themselves at x [m], which contacts without a gap answer.
-    """
-    if not len(waiting):
-        return
-    turned = inverted(model, x, waiting)
+    turned = inverted(model, state.positions, body[rows[:, 2] == 0])
     bodies.crosses[turned, turned] = True
-    corners = model.surfaces.triangles[crossing_triangles(model, x, waiting)].ravel()
-    corners = corners[np.isin(model.point_body[corners], np.setdiff1d(waiting, turned))]
-    bodies.tangled[numbering.place[corners]] = True
-    bodies.is_ball[model.point_body[corners]] = False
+    return bool(bodies.tangled.any()) or len(model.attachments.points) > 0

@@ -1,16 +1,17 @@
-"""Soft hinges: those that act in one of three steps only, with three times their force.
+"""Soft hinges: those that act in one of n steps only, with n times their force; n is odd, 3 to 9.
 
 An impulse between faster steps, as of Grubmueller, Heller, Windemuth, Schulten 1991 ("Generalized Verlet algorithm for
 efficient molecular dynamics simulations with long-range interactions"; also Verlet-I, r-RESPA). Momenta stay exact and
-there is an energy that is kept, but motions with omega h = pi / 3 are in resonance: their amplitude grows at a rate up
+there is an energy that is kept, but motions with omega h = pi / n are in resonance: their amplitude grows at a rate up
 to omega_b^2 / (2 omega), omega_b of the soft hinges alone. The dashpots along springs damp them at c h omega^2 / 2
-(`skins.py`), so hinges are soft where
+(`skins.py`), so hinges may act in one of n steps where
 
-    omega_b^2 h^2 <= c (pi / 3)^3
+    omega_b^2 h^2 <= c (pi / n)^3
 
-by the bound of `bounds.py` for omega_b: at rest somewhat less, in each run at its start. Dashpots take nothing from
-what swings across springs by their tension alone, so this has to be slower: no spring's tension may be above a share of
-its stiffness. The impulse is in the middle of the three steps: velocities at their end are then 0 in an equilibrium.
+by the bound of `bounds.py` for omega_b: the soft ones are those which may at rest with n = 3 and some room, and n is
+chosen anew at the start of each run. Dashpots take nothing from what swings across springs by their tension alone, so
+this has to be slower: no spring's tension may be above a share of its stiffness, which falls with n^2. The impulse is
+in the middle of the n steps: velocities at their end are then 0 in an equilibrium.
 """
 
 import math
@@ -20,15 +21,16 @@ import numpy as np
 from ...array_types import BoolArray, FloatArray
 from ...jit import lean_inline_kernel
 from ...model import Model
+from ...tiny import TINY
 from .arrays import STEP
 from .skins import Skins
 from .stability import DASHPOT_RATIO, Bounds, Plan
 
-#: Steps of which soft hinges act in one.
-SOFT_EVERY = 3
+#: Steps of which soft hinges may act in one, besides each.
+SOFT_EVERY = (3, 5, 7, 9)
 #: Share of what is allowed that is used at rest, as shapes that crumple get stiffer [1].
 REST_SHARE = 0.75
-#: Most tension of a spring with soft hinges, as a share of its stiffness [1].
+#: Most tension of a spring with hinges that act in one of three steps, as a share of its stiffness [1].
 MOST_STRETCHED = 0.25
 
 
@@ -40,26 +42,32 @@ class SoftHinges:
         bounds.measure(model.rest_positions)
         h, frequency = plan.step, math.sqrt(plan.square)
         square = bounds.rows / plan.masses
-        allowed = REST_SHARE * allowed_square(2.0 * DASHPOT_RATIO / (frequency * h)) / h**2 if frequency > 0.0 else 0.0
+        damping = 2.0 * DASHPOT_RATIO / (frequency * h) if frequency > 0.0 else 0.0
+        allowed = REST_SHARE * allowed_square(damping, SOFT_EVERY[0]) / h**2
         self._masses, self._points = plan.masses, np.zeros(0, np.int32)
         self.mask: BoolArray = (square[points] <= allowed).all(axis=1)
         self._points = np.unique(points[self.mask])
 
-    def set_pace(self, skins: Skins, rows: FloatArray, h: float, damping: float) -> None:
-        """Let soft hinges act in one of several steps h [s] of a run, or in each.
+    def set_pace(self, skins: Skins, rows: FloatArray, h: float, damping: float, steps: int) -> None:
+        """Let soft hinges act in one of several steps h [s] of a run, or in each: the number with the least work.
 
         `rows`: of hinges [N/m] (`bounds.py`); `damping`: c of the dashpots.
         """
-        square = float((rows[self._points] / self._masses[self._points]).max(initial=0.0))
+        square = h**2 * float((rows[self._points] / self._masses[self._points]).max(initial=0.0))
         springs = skins.springs
         tension = springs.stiffness - springs.rest_force * springs.inverse_length
-        is_slow = square * h**2 <= allowed_square(damping) and (tension <= MOST_STRETCHED * springs.stiffness).all()
-        skins.bending.pace[0] = SOFT_EVERY if is_slow else 1
+        stretched = float((tension / np.maximum(springs.stiffness, TINY)).max(initial=0.0))
+        slow = [
+            every
+            for every in SOFT_EVERY
+            if square <= allowed_square(damping, every) and stretched <= MOST_STRETCHED * (SOFT_EVERY[0] / every) ** 2
+        ]
+        skins.bending.pace[0] = min([1, *slow], key=lambda every: steps // every + steps % every)
 
 
-def allowed_square(damping: float) -> float:
-    """Largest (omega_b h)^2 of soft hinges with dashpots of a c [1]."""
-    return damping * (math.pi / SOFT_EVERY) ** 3
+def allowed_square(damping: float, every: int) -> float:
+    """Largest (omega_b h)^2 of hinges that act in one of so many steps, with dashpots of a c [1]."""
+    return damping * (math.pi / every) ** 3
 
 
 @lean_inline_kernel

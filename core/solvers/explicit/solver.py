@@ -195,7 +195,7 @@ class ExplicitSolver:
         self._fall(before.touching, fall, -0.5 * h)
         start_lengths(space.x, space.v, h, scene.skins.springs)
         state, damping = space.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
-        self._soft.set_pace(scene.skins, self._limit.hinge_rows, h, damping)
+        self._soft.set_pace(scene.skins, self._limit.hinge_rows, h, damping, steps)
         begin_run(scene.start_loads, space.rows[0], scene.skins.load, (before.frame + share) * motion.frame_time, h)
         scene.losses.settling[:] = scene.start_loads.settling if scene.start_loads.every[0] else 0.0
         state[STEP] = state[RESUMES] = 0

@@ -48,6 +48,11 @@ class RigidSolver:
         """Contact rows of the last substep."""
         return self._contacts.count
 
+    def revised(self, _model: Model) -> None:
+        """See `choice.Solver`."""
+
+    remade = revised
+
     def take_rest_lengths(self) -> None:
         """See `choice.Solver`; there are no springs."""
 

@@ -91,6 +91,11 @@ class SequentialSolver:
         """Pairs in the contact set."""
         return int(self.space.contact.run.found[2:].sum()) + self.integrator.found
 
+    def revised(self, _model: Model) -> None:
+        """See `choice.Solver`."""
+
+    remade = revised
+
     def take_rest_lengths(self) -> None:
         """See `choice.Solver`."""
         self.integrator.take_rest_lengths()

@@ -111,21 +111,6 @@ def test_any_number_of_hinges_fills_fours_and_blocks(count):
 # --- what it keeps ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scatter", SCATTER[1:])
-def test_bending_is_invariant_under_rigid_motion_and_conserves_momentum(scene, scatter):
-    rows, model, x = Rows(scene.model), scene.model, scattered(scene, scatter)
-    energy, force = rows.evaluate(x)
-    turn = shapes.rotation((0.3, -1.0, 2.0), 2.5)
-    turned_energy, turned_force = rows.evaluate(x @ turn.T + [0.1, -0.2, 0.4])
-    assert turned_energy == pytest.approx(energy, rel=ROUNDING)
-    close(turned_force, force @ turn.T, ROUNDING)
-    for body in range(2):
-        own = slice(model.body_point_start[body], model.body_point_start[body + 1])
-        size = np.abs(force[own]).sum()
-        assert np.abs(force[own].sum(axis=0)).max() < ROUNDING * size
-        assert np.abs(np.cross(x[own], force[own]).sum(axis=0)).max() < ROUNDING * size
-
-
 def test_only_the_joint_of_a_turned_limb_bends():
     x, triangles = shapes.tube(0.5, 0.04, 0.2, 0.1)  # a fifth of a helix
     model = skin(x, triangles)

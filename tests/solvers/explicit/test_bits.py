@@ -72,10 +72,6 @@ def test_a_run_that_is_repeated_gives_the_same_bits(expected: list) -> None:
     assert_same(frames_of(world, FRAMES), expected)
 
 
-def test_one_thread_and_two_give_the_same_bits(expected: list) -> None:
-    assert_same(frames_of(pile(threads=2), FRAMES), expected)
-
-
 def jelly() -> Model:
     """A cube of jelly that falls on a floor: 1 331 vertices, most of them inside."""
     builder = ModelBuilder()

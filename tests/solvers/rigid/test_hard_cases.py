@@ -96,7 +96,7 @@ def test_a_stack_gains_no_energy(bounciness, friction):
         advance(stack(10, seed, friction=friction, bounciness=bounciness), 36)
 
 
-@pytest.mark.parametrize("friction", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("friction", [0.0, 1.0])
 @pytest.mark.parametrize("bounciness", [0.0, 0.5, 1.0])
 def test_a_heap_gains_no_energy(bounciness, friction):
     advance(heap(48, friction=friction, bounciness=bounciness), 36, crosses=True)
