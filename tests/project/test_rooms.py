@@ -16,7 +16,7 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("checks", "amount", "rigid_change"),
     ("parameters", "settings", "options"),
     ("contact/narrow_phase/closest_points", "contact/coulomb", "contact/mixing", "contact/restitution",
-     "contact/kept_distance"),
+     "contact/kept_distance", "contact/crossings"),
     ("bodies/rigid/motion", "bodies/rigid/convex", "bodies/rigid/inertia", "bodies/flat/plane", "bodies/rounding"),
     ("energy",),
     ("impulses/goals", "impulses/oscillator"),
