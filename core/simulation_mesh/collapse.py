@@ -2,6 +2,7 @@
 
 from ..jit import lean_kernel
 from .flip import MOST_TURN
+from .guard import enter, list_faces_by_cells, would_cross
 from .samples import CLOSE, FAR, TOLERANCE, commit, gather, hand_over
 from .surface import (
     LARGEST_RING,
@@ -36,6 +37,7 @@ def collapse_edges(m, samples, s, first, last, shortest, is_lax):
 
     is_lax: edges that are stuck may go at the cost of small parts.
     """
+    list_faces_by_cells(m)
     for h in range(first, last):
         if m.origin[h] < 0 or h > m.twin[h]:
             continue
@@ -151,10 +153,12 @@ def collapse(m, samples, s, h, ka, kb, is_lax):
         if not is_good(m, s, h, na, nb, n, worst, least_cosine, is_must):
             continue
         gathered = gather(m, s, n + 2)
-        if not hand_over(m, samples, s, gathered, n, bound):
+        if not hand_over(m, samples, s, gathered, n, bound) or would_cross(m, s, n, n + 2):
             continue
         remove(m, s, h, t, na)
         commit(m, samples, s, gathered, n + 2, s.targets)
+        for i in range(n + 2):
+            enter(m, s.faces[i])
         return
     m.x[b, 0], m.x[b, 1], m.x[b, 2] = bx, by, bz
 

@@ -96,7 +96,7 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
         except StopIteration as end:
             made: Remeshed = end.value
             break
-        done = done if np.isnan(share) else 0.2 + 0.7 * share
+        done = done if np.isnan(share) else max(done, 0.2 + 0.7 * share)
         yield done
     even = nearer(made, distances) if WRAPPED in notes else made.x
     normals = _to_given(drawn.vertex, vertex_normals(drawn.x, drawn.triangles))

@@ -1,6 +1,7 @@
 """Flip edges towards six edges at each vertex."""
 
 from ..jit import lean_inline_kernel, lean_kernel
+from .guard import enter, list_faces_by_cells, would_cross
 from .samples import TOLERANCE, commit, gather, hand_over
 from .surface import MOST_EDGES, dot_rows, following, join, preceding, set_face, set_normal
 
@@ -15,6 +16,7 @@ MOST_TURN = 0.5
 @lean_kernel
 def flip_edges(m, samples, s, first, last):
     """Flip the edges of half-edges first .. last - 1 where that is better."""
+    list_faces_by_cells(m)
     for h in range(first, last):
         if m.origin[h] >= 0 and h < m.twin[h] and not m.sharp[h]:
             flip(m, samples, s, h)
@@ -60,7 +62,7 @@ def flip(m, samples, s, h):
     s.corners[0, 0], s.corners[0, 1], s.corners[0, 2] = c, a, d
     s.corners[1, 0], s.corners[1, 1], s.corners[1, 2] = d, b, c
     n = gather(m, s, 2)
-    if not hand_over(m, samples, s, n, 2, TOLERANCE):
+    if not hand_over(m, samples, s, n, 2, TOLERANCE) or would_cross(m, s, 2, 2):
         return
     n0, n1, n2, n3 = m.twin[following(h)], m.twin[preceding(h)], m.twin[following(t)], m.twin[preceding(t)]
     s0, s1, s2, s3 = m.sharp[following(h)], m.sharp[preceding(h)], m.sharp[following(t)], m.sharp[preceding(t)]
@@ -77,3 +79,5 @@ def flip(m, samples, s, h):
     m.valence[c] += 1
     m.valence[d] += 1
     commit(m, samples, s, n, 2, s.faces)
+    enter(m, f0)
+    enter(m, f1)

@@ -5,6 +5,7 @@ import numpy as np
 from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import lean_kernel
 from .flip import BAD, MOST_TURN
+from .guard import enter, list_faces_by_cells, would_cross
 from .samples import AGREEING, NO_BOUND, TOLERANCE, commit, gather, hand_over
 from .surface import LARGEST_RING, dot_rows, following, preceding, ring_of, set_normal, sharp_edge_count
 
@@ -17,6 +18,7 @@ FARTHEST = 0.3
 @lean_kernel
 def move_vertices(m, samples, lines, s, first, last, rate):
     """Move vertices first .. last - 1. `rate`: share of the way to the middle."""
+    list_faces_by_cells(m)
     for v in range(first, last):
         if m.outgoing[v] >= 0 and m.valence[v] <= LARGEST_RING:
             sharp = sharp_edge_count(m, v)
@@ -80,8 +82,10 @@ def move(m, samples, lines, s, v, rate, is_on_line):
             if quality < min(BAD, 0.9 * worst) or (worst > 1e-3 and dot_rows(s.normals, i, s.old, i) < MOST_TURN):
                 is_good = False
                 break
-        if is_good and hand_over(m, samples, s, gathered, n, TOLERANCE):
+        if is_good and hand_over(m, samples, s, gathered, n, TOLERANCE) and not would_cross(m, s, n, n):
             commit(m, samples, s, gathered, n, s.faces)
+            for i in range(n):
+                enter(m, s.faces[i])
             return
     m.x[v, 0], m.x[v, 1], m.x[v, 2], m.line[v] = x0, x1, x2, line
 

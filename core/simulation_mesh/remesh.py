@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray
+from ..contact.crossings import crossing_pairs
 from ..jit import lean_kernel
-from ..topology import signed_volume
+from ..topology import signed_volume, unique_edges
 from .collapse import collapse_edges
 from .drawn import Drawn
 from .flip import flip_edges
@@ -50,8 +51,22 @@ class Remeshed(NamedTuple):
 
 
 def remesh(drawn: Drawn, vertex_count: int, length: float) -> Generator[float, None, Remeshed]:
-    """Make a surface of about `vertex_count` vertices; yields the share that is done, returns a `Remeshed`."""
-    m = _surface(drawn, vertex_count, length)
+    """Make a surface of about `vertex_count` vertices; yields the share that is done, returns a `Remeshed`.
+
+    Where it crosses itself and the drawn one does not, it is made again, and changes that make crossings are refused.
+    """
+    made = yield from _remesh(drawn, vertex_count, length, is_guarded=False)
+    crossing = _crossing_vertices(made.x, made.triangles).sum()
+    if crossing and not _crossing_vertices(drawn.x, drawn.triangles.astype(np.int32)).any():
+        drawn.samples.distance[:] = 0.0
+        guarded = yield from _remesh(drawn, vertex_count, length, is_guarded=True)
+        if _crossing_vertices(guarded.x, guarded.triangles).sum() < crossing:
+            return guarded
+    return made
+
+
+def _remesh(drawn: Drawn, vertex_count: int, length: float, *, is_guarded: bool) -> Generator[float, None, Remeshed]:
+    m = _surface(drawn, vertex_count, length, is_guarded)
     samples, s = drawn.samples, scratch(len(drawn.samples.x))
     start = min(1.0, 1.2 * np.sqrt(drawn.areas.sum() / len(drawn.x)) / length)
     coarser = [start * GROWTH**step for step in range(100) if start * GROWTH**step < 1.0]
@@ -79,7 +94,7 @@ def remesh(drawn: Drawn, vertex_count: int, length: float) -> Generator[float, N
         elif number == SWEEPS - 3:
             yield from _trim(m, drawn, s, int(SPARE * vertex_count))
         yield work.done()
-    return _result(m, drawn)
+    return _result(m, drawn, is_guarded)
 
 
 class _Work:
@@ -142,10 +157,11 @@ def _edges(function: Any, m: Surface, both: tuple[Samples, Scratch], more: tuple
         yield np.nan
 
 
-def _surface(drawn: Drawn, vertex_count: int, length: float) -> Surface:
+def _surface(drawn: Drawn, vertex_count: int, length: float, is_guarded: bool) -> Surface:
     """The drawn surface as the working mesh, with room to grow."""
     vertices = len(drawn.x) + 8 * vertex_count + 1000
     faces = len(drawn.triangles) + 16 * vertex_count + 2000
+    guarded = faces if is_guarded else 0
     origin = drawn.triangles.ravel()
     outgoing = np.full(len(drawn.x), -1)
     outgoing[origin] = np.arange(len(origin))
@@ -163,9 +179,23 @@ def _surface(drawn: Drawn, vertex_count: int, length: float) -> Surface:
         np.full(len(drawn.samples.x), -1),
         np.array([len(drawn.x), len(drawn.triangles), len(drawn.x)]),
         np.array([length]),
+        np.full(1 << faces.bit_length() if is_guarded else 0, -1),
+        np.full(guarded, -1),
+        np.full(guarded, -1),
+        np.full(guarded, -1),
+        np.zeros(2),
     )
     list_samples(m, drawn.sample_face)
     return m
+
+
+def _crossing_vertices(x: FloatArray, triangles: IntArray) -> BoolArray:
+    """Of each vertex of a surface: whether it is of an edge that pierces a triangle, or of such a triangle."""
+    edges, of = unique_edges(triangles)[0], np.zeros(len(triangles), np.int32)
+    edge, triangle = crossing_pairs(x, triangles, edges, of, np.zeros(len(edges), np.int32)).T
+    crossing = np.zeros(len(x), bool)
+    crossing[edges[edge]], crossing[triangles[triangle]] = True, True
+    return crossing
 
 
 def _room(values: Any, count: int, fill: Any) -> Any:
@@ -224,7 +254,7 @@ def spread_faces(triangles, known, face):
                 face[triangles[t, k]] = max(face[triangles[t, k]], best)
 
 
-def _result(m: Surface, drawn: Drawn) -> Remeshed:
+def _result(m: Surface, drawn: Drawn, is_guarded: bool) -> Remeshed:
     """What is alive, renumbered, with the drawn volume."""
     alive = np.flatnonzero(m.origin[::3] >= 0)
     triangles = m.origin.reshape(-1, 3)[alive]
@@ -240,8 +270,12 @@ def _result(m: Surface, drawn: Drawn) -> Remeshed:
         spread_faces(drawn.triangles, face.copy(), face)
     is_sharp = np.zeros(len(m.x), bool)
     is_sharp[m.origin[m.sharp]] = True
-    sharp = is_sharp[used]
-    x = with_volume(m.x[used], made, sharp, signed_volume(drawn.x, drawn.triangles))
+    sharp, volume = is_sharp[used], signed_volume(drawn.x, drawn.triangles)
+    x = with_volume(m.x[used], made, sharp, volume)
+    fixed = sharp
+    while is_guarded and (crossing := _crossing_vertices(x, made) & ~fixed).any():
+        fixed = fixed | crossing
+        x = with_volume(m.x[used], made, fixed, volume)
     return Remeshed(x, made, sharp, face)
 
 

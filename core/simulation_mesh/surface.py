@@ -33,6 +33,12 @@ class Surface(NamedTuple):
     next_sample: Numbers  # of each sample, shape (sample_count,)
     counts: Numbers  # vertices ever, faces ever, vertices alive
     edge_length: FloatArray  # wanted, shape (1,)
+    # against crossings (`guard.py`); all without elements where nothing is guarded
+    cell_first: Numbers  # first face of each cell's list, shape (a power of two,)
+    cell: Numbers  # of each face; -1: none
+    face_before: Numbers  # in the list, of each face
+    face_after: Numbers
+    grids: FloatArray  # width of the finest grid's cells, and the number of the coarsest grid, shape (2,)
 
 
 class Samples(NamedTuple):

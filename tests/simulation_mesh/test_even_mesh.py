@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import shapes
 from softpressure_ext.core import Follower, MeshError, ParameterError
-from softpressure_ext.core.simulation_mesh import even, shrink
+from softpressure_ext.core.simulation_mesh import even, remesh, shrink
 from softpressure_ext.core.simulation_mesh.even import FILLED, JOINED, TURNED, WRAPPED, even_mesh, even_mesh_slices
 from softpressure_ext.core.simulation_mesh.wrapped_parts import GAP
 from softpressure_ext.core.topology import check_closed_surface
@@ -64,6 +64,35 @@ def test_it_does_not_cross_itself(made):
     assert drawn.crossing_count(even.positions, even.triangles) == 0
 
 
+@pytest.mark.parametrize("count", [150, 300])
+@pytest.mark.parametrize(("thickness", "gap"), [(0.01, 0.01), (0.02, 0.03), (0.03, 0.01)])
+def test_thin_plates_near_each_other_do_not_cross(thickness, gap, count):
+    x, triangles = drawn.folded_sheet(thickness, gap)
+    assert drawn.crossing_count(x, triangles) == 0
+    for turn in (np.eye(3), TURN):
+        even = even_mesh(x @ turn.T, triangles, count)
+        check_closed_surface("even", even.positions, even.triangles)
+        assert drawn.crossing_count(even.positions, even.triangles) == 0
+        assert len(even.positions) == pytest.approx(count, rel=0.06)
+        assert drawn.volume(even[:2]) == pytest.approx(drawn.volume((x, triangles)), rel=1e-3)
+        assert drawn.euler(even.triangles) == 2
+        lengths = drawn.edge_lengths(even.positions, even.triangles)
+        assert lengths.min() > 0.2 * np.median(lengths)
+        away = drawn.distances(drawn.points_on(x @ turn.T, triangles, 500), even.positions, even.triangles)
+        assert np.quantile(away, 0.95) < 0.03  # a tenth of a side at most
+
+
+def test_what_is_drawn_crossing_itself_is_made_once(monkeypatch):
+    """It crosses as drawn: with the guard it would take twice the time and cross as well."""
+    made, once = [], remesh._remesh
+    monkeypatch.setattr(remesh, "_remesh", lambda *args, **how: made.append(how) or once(*args, **how))
+    x, triangles = shapes.icosphere(2, 0.5)
+    x[x[:, 2].argmax()] = 0.0, 0.0, -0.7  # pulled through the other side
+    even = even_mesh(x, triangles, 300)
+    assert drawn.crossing_count(even.positions, even.triangles) > 0
+    assert made == [{"is_guarded": False}]
+
+
 @pytest.mark.parametrize("count", [300, 1000])
 def test_a_cube_is_met_exactly(count):
     even = even_mesh(*CLOSED["cube"], count)
@@ -98,8 +127,9 @@ def test_it_is_as_good_however_turned_moved_and_scaled(name):
     assert np.quantile(edges[0], 0.02) == pytest.approx(np.quantile(edges[1], 0.02), rel=0.05)
 
 
-def test_slices_tell_progress():
-    slices = even_mesh_slices(*CLOSED["figure"], 300)
+@pytest.mark.parametrize("mesh", [CLOSED["figure"], drawn.folded_sheet(0.01, 0.01)], ids=["figure", "made twice"])
+def test_slices_tell_progress(mesh):
+    slices = even_mesh_slices(*mesh, 300)
     shares = []
     try:
         while True:
@@ -108,7 +138,7 @@ def test_slices_tell_progress():
         even = end.value
     assert len(shares) > 20
     assert all(0.0 <= a <= b <= 1.0 for a, b in zip(shares[:-1], shares[1:], strict=True))
-    assert np.array_equal(even.positions, even_mesh(*CLOSED["figure"], 300).positions)
+    assert np.array_equal(even.positions, even_mesh(*mesh, 300).positions)
 
 
 def closed(mesh, count=800, shortest=0.3):

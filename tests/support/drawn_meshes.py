@@ -54,6 +54,18 @@ def cup(around=40, rings=20):
     return points[used], renumbered.reshape(-1, 3)
 
 
+def folded_sheet(thickness, gap):
+    """Two square plates of unit sides, one above the other, joined along a side."""
+    t, high = thickness, 2.0 * thickness + gap
+    outline = [(0, 0), (1, 0), (1, t), (t, t), (t, high - t), (1, high - t), (1, high), (0, high)]
+    x = np.array([(a, y, b) for y in (1.0, 0.0) for a, b in outline])
+    i = np.arange(8)
+    j = (i + 1) % 8
+    end = np.array([(0, 1, 2, 3), (0, 3, 4, 7), (4, 5, 6, 7)])
+    sides = np.stack([i + 8, i, j, j + 8], axis=1)
+    return x, shapes.split_quads(np.concatenate([sides, end + 8, end[:, ::-1]]))
+
+
 def both(first, second):
     """Two meshes as one."""
     return np.concatenate([first[0], second[0]]), np.concatenate([first[1], second[1] + len(first[0])])
