@@ -25,12 +25,12 @@ def scattered(count):
 DRAWN = {"icosphere": shapes.icosphere(4), "UV sphere": shapes.uv_sphere(32, 64), "random": scattered(3_000)}
 
 
-def world_of(name, count, height, speed):
+def world_of(name, count, height, speed, mass=1.0, damping=1.0):
     """The ball as even mesh with the settings of a new body, this high over a floor [m] and with a speed along x."""
     mesh, builder = even_mesh(*DRAWN[name], count), ModelBuilder()
     builder.add_membrane(
-        "ball", mesh.positions + (0.0, 0.0, 1.0 + height), mesh.triangles, mass=1.0, stretch_modulus=2e4,
-        bend_modulus=0.01, gauge_pressure=2e3, damping=1.0, bounciness=0.5, friction=0.5, self_collision=True,
+        "ball", mesh.positions + (0.0, 0.0, 1.0 + height), mesh.triangles, mass=mass, stretch_modulus=2e4,
+        bend_modulus=0.01, gauge_pressure=2e3, damping=damping, bounciness=0.5, friction=0.5, self_collision=True,
         velocity=(speed, 0.0, 0.0),
     )  # fmt: skip
     builder.add_collider("floor", *shapes.grid(40.0, 2))
@@ -56,6 +56,18 @@ def test_rebound_and_volume_do_not_depend_on_triangles():
 
 def test_rebound_hardly_depends_on_detail():
     assert bounce("icosphere", FINE)[0] == pytest.approx(bounce("icosphere", NORMAL)[0], rel=0.05)
+
+
+def test_sag_hardly_depends_on_detail():
+    """A ball that its weight flattens by a thirtieth: a patch of twice the edges of NORMAL."""
+    sags = []
+    for count in (NORMAL, FINE):
+        world = world_of("icosphere", count, 0.0, 0.0, mass=40.0, damping=4.0)
+        for _ in range(72):
+            world.advance_frame()
+        assert np.abs(world.velocities(0)).max() < 0.02
+        sags.append(2.0 - np.ptp(world.positions(0)[:, 2]))
+    assert sags[1] > 0.06 and sags[0] == pytest.approx(sags[1], rel=0.05), sags
 
 
 def test_the_speed_of_rolling_does_not_depend_on_triangles():
