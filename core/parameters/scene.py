@@ -19,7 +19,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _setting(
         name="detail",
         label="Detail",
-        tooltip="Resolution of even simulation meshes",
+        tooltip="Resolution of even simulation meshes and of automatic cells",
         default="NORMAL",
         choices=tuple((name, name.title(), f"{count:,} vertices per body") for name, count in DETAIL.items()),
         taken_by="CAPTURE",

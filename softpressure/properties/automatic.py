@@ -39,7 +39,7 @@ def value(settings: Any, name: str) -> float | None:
     if name == "simulation_vertices":
         return simulation_mesh_choice.vertex_count(scene, obj)
     if name == "cell_size":
-        return _cell_size(obj)
+        return _cell_size(scene, obj)
     run = sessions.of(scene).run
     if run.world is None or obj.session_uid not in run.object_uids:
         return None
@@ -49,25 +49,26 @@ def value(settings: Any, name: str) -> float | None:
     return float((model.thickness if name == "thickness" else model.flat.depth)[body]) / units.metres_per_unit(scene)
 
 
-def _cell_size(obj: bpy.types.Object) -> float | None:
+def _cell_size(scene: bpy.types.Scene, obj: bpy.types.Object) -> float | None:
     """Of the mesh as it is drawn; read anew after a change alone. None for an outline that is none."""
     if obj.type != "MESH" or obj.mode == "EDIT" or not len(obj.data.vertices):
         return None
 
     from ...core import MeshError
-    from ...core.bodies.flat.outline import is_flat, outline_of
-    from ...core.bodies.lattice.solids import automatic_cell_size, grid_axes
+    from ...core.bodies.automatic_cells import automatic_cell_size
+    from ...core.bodies.flat.outline import is_flat
     from ..scene_io import flat_shape
 
     def cell_size() -> float | None:
-        positions = flat_shape.rest_positions(obj)
+        positions, inside, outline = flat_shape.rest_positions(obj), None, None
+        if is_flat(positions):
+            outline = mesh_io.read_outline(obj.data)
+        else:
+            inside = mesh_io.read_triangles(obj.data, mesh_io.world_matrix(obj))
         try:
-            if is_flat(positions):
-                outline = outline_of(obj.name, positions, mesh_io.read_outline(obj.data))
-                placed = outline.in_plane(outline.corners)
-            else:
-                placed = positions @ grid_axes(positions, mesh_io.read_triangles(obj.data, mesh_io.world_matrix(obj)))
-            size = automatic_cell_size(placed)
+            size = automatic_cell_size(
+                obj.name, positions, inside, outline, simulation_mesh_choice.vertex_count(scene, obj)
+            )
         except MeshError:
             return None
         return size if np.isfinite(size) else None

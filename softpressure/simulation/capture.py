@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ...core import SoftPressureError, parameters
+from ...core.bodies.automatic_cells import automatic_cell_size
 from ...core.bodies.freeze import NEVER_TEARS
 from ..bodies import object_checks, validation, wording
 from ..scene_io import (
@@ -151,6 +152,10 @@ def _body(
         values["gas_hold"] = "PRESSURE"
     if values["tear_strain"] == 0.0 and "softpressure.tear_strain" in actions.animated_paths(obj):
         values["tear_strain"] = NEVER_TEARS
+    if values.get("cell_size") == 0.0:
+        count = simulation_mesh_choice.vertex_count(scene, obj)
+        inside = None if outline is not None else triangles
+        values["cell_size"] = automatic_cell_size(obj.name, positions, inside, outline, count)
     if len(triangles) and simulation_mesh_choice.may_be_even(obj):
         values["thickness"] = simulation_mesh.thickness(values["thickness"], positions, triangles, drawn)
     return SoftSnapshot(

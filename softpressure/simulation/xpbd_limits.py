@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core import BodyDiagnostics, Model
-from ...core.bodies.lattice.solids import automatic_cell_size, grid_axes
 from ...core.solvers.xpbd.pressure_retention import PressureRetention, compliance_ratio
 from ...core.topology import signed_volume
 from ..scene_io import time_mapping
@@ -33,10 +32,8 @@ def soft_lattices(scene: SceneValues, known_of: dict[int, Quantities], start: Sn
         if body.kind == "MEMBRANE":
             continue
         known = known_of[body.object_uid]
-        placed = body.positions @ grid_axes(body.positions, body.triangles)
-        cell = body.settings["cell_size"] or automatic_cell_size(placed)
         density = known.mass / max(signed_volume(body.positions, body.triangles), 1e-300)
-        times = compliance_ratio(known.modulus, cell, density, time)
+        times = compliance_ratio(known.modulus, body.settings["cell_size"], density, time)
         if times > TOO_SOFT:
             found[body.name] = f"{body.name} is about {times:.2g} times softer than set. {_REMEDY}"
     return found

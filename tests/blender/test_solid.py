@@ -10,6 +10,7 @@ import shapes
 from bpy_panels import body_rows
 from bpy_scene import FallingWorld, add_floor, add_mesh, frame, play, shown, this_session
 from contact_reference import inside
+from softpressure_ext.softpressure.properties import automatic
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.simulation import capture
 
@@ -89,6 +90,16 @@ def test_its_settings_are_captured_and_its_type_makes_the_cache_out_of_date() ->
     play(1, 2)
     model = FallingWorld.made[-1].model
     assert model.is_lattice(0) and FallingWorld.made[-1].given[-1].gauge_pressure == {}
+
+
+@pytest.mark.parametrize("detail", ["DRAFT", "NORMAL", "FINE"])
+def test_the_detail_chooses_its_cells_as_the_panel_says(detail: str) -> None:
+    scene, cube = bpy.context.scene, add_cube(body_type="SOLID")
+    scene.softpressure.detail = detail
+    start = capture.start(scene, bpy.context.evaluated_depsgraph_get())
+    size = start.bodies[0].settings["cell_size"]
+    assert size == pytest.approx({"DRAFT": 1 / 3, "NORMAL": 1 / 4, "FINE": 1 / 6}[detail])
+    assert automatic.value(cube.softpressure, "cell_size") == pytest.approx(size)
 
 
 def test_a_cell_size_that_does_not_fit_is_reported() -> None:

@@ -5,6 +5,7 @@ import pytest
 import shapes
 import solid_scene
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from softpressure_ext.core.bodies.automatic_cells import automatic_cell_size
 from softpressure_ext.core.bodies.lattice import cells, springs
 from softpressure_ext.core.simulation_mesh.nearest import nearest_triangles
 from softpressure_ext.core.topology import check_closed_surface, signed_volume
@@ -87,6 +88,24 @@ def test_a_turned_body_has_turned_cells(name):
 def test_the_automatic_cell_size_is_a_quarter_of_the_least_extent():
     model = solid_scene.model_of(stretched(shapes.box(1.0, 1), (1.0, 1.0, 0.5)))
     assert model.vertex_count == 9 * 9 * 5
+
+
+@pytest.mark.parametrize("count", [300, 1_000, 4_000])
+def test_automatic_cells_of_a_plate_or_a_ball_make_no_more_vertices_than_the_detail(count):
+    for extent in ((1.0, 1.0, 0.1), (2.0, 0.2, 0.2), (1.0, 1.0, 1.0)):
+        for mesh in (shapes.box(1.0, 1), shapes.icosphere(3, 0.5)):
+            x, triangles = stretched(mesh, extent)
+            size = automatic_cell_size("solid", x, triangles, count=count)
+            across = min(extent) / size
+            made = solid_scene.model_of((x, triangles), cell_size=size).vertex_count
+            assert across == pytest.approx(1.0) or made < 1.25 * count, (extent, across, made)
+            assert round(across) <= {300: 3, 1_000: 4, 4_000: 6}[count]
+
+
+def test_a_finer_detail_makes_finer_cells():
+    x, triangles = shapes.box(1.0, 1)
+    sizes = [automatic_cell_size("solid", x, triangles, count=count) for count in (300, 1_000, 4_000)]
+    assert sizes == pytest.approx([1 / 3, 1 / 4, 1 / 6])
 
 
 def test_a_ring_keeps_its_hole():

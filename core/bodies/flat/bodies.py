@@ -11,8 +11,8 @@ from ...amount import start_gas
 from ...array_types import FloatArray
 from ...checks import check, positions_of
 from ...errors import MeshError
+from ..automatic_cells import automatic_cell_size
 from ..given import GivenMembrane
-from ..lattice.solids import automatic_cell_size
 from ..parts import loop_modulus, with_masses, with_springs
 from .band import GivenFlat, band_of, caps_of, loop_lattice
 from .cells import cell_areas, fill_flat
@@ -75,7 +75,8 @@ def given_flat_truss(
     mass, modulus = settings["mass"], settings["modulus"]
     spring_constant, point_mass = settings["spring_constant"], settings["point_mass"]
     corners, spots = found.in_plane(found.corners), found.in_plane(given)
-    cells = fill_flat(name, corners, settings["cell_size"] or automatic_cell_size(corners))
+    cell_size = settings["cell_size"] or automatic_cell_size(name, given, None, found.vertices)
+    cells = fill_flat(name, corners, cell_size)
     depth = settings["depth"] or float(cells.size.mean())
     areas = cell_areas(cells)
     if density is not None:

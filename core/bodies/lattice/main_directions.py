@@ -4,13 +4,19 @@ from itertools import permutations
 
 import numpy as np
 
-from ...array_types import FloatArray
+from ...array_types import FloatArray, IntArray
 
 #: Least mean of the sum of fourth powers of cosines between normals and main directions: a ball has 0.6 (a circle
 #: 0.75), a box 1. What has less keeps the given axes.
 CLEAREST = {2: 0.8, 3: 0.65}
 #: Turns that the search begins with besides the given axes, its rounds, and the least gain over the given axes.
 STARTS, ROUNDS, LEAST_GAIN = 12, 60, 1e-4
+
+
+def grid_axes(positions: FloatArray, triangles: IntArray) -> FloatArray:
+    """Axes of the grid of cells in a closed mesh, as columns: its flat sides become sides of cells."""
+    corners = positions[triangles]
+    return main_directions(0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
 
 
 def main_directions(normals: FloatArray) -> FloatArray:

@@ -10,13 +10,11 @@ from numpy.typing import ArrayLike
 from ... import topology
 from ...array_types import FloatArray, IntArray
 from ...checks import check
+from ..automatic_cells import automatic_cell_size
 from .cells import Cells, fill, tetrahedron_volumes
 from .follow import Follow, Holds, follow, holds
-from .main_directions import main_directions
+from .main_directions import grid_axes
 from .springs import SPRING_POISSON_RATIO, Springs, elastic_constants, springs_of
-
-#: Cells across the thinnest way through a mesh whose cell size is not given.
-AUTOMATIC_CELLS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def lattice_of(
     mass, ratio = settings["mass"], settings.get("poisson_ratio", SPRING_POISSON_RATIO)
     turn = grid_axes(positions, triangles)
     placed = positions @ turn
-    cells = fill(name, placed, triangles, settings["cell_size"] or automatic_cell_size(placed))
+    cells = fill(name, placed, triangles, settings["cell_size"] or automatic_cell_size(name, positions, triangles))
     mu, bulk = elastic_constants(settings["modulus"], ratio)
     volumes = tetrahedron_volumes(cells.positions, cells.tetrahedra)
     if density is not None:
@@ -73,14 +71,3 @@ def lattice_of(
         cells=cells.corners,
     )
     return cells._replace(positions=cells.positions @ turn.T), lattice, float(mass)
-
-
-def grid_axes(positions: FloatArray, triangles: IntArray) -> FloatArray:
-    """Axes of the grid of cells in a closed mesh, as columns: its flat sides become sides of cells."""
-    corners = positions[triangles]
-    return main_directions(0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
-
-
-def automatic_cell_size(placed: FloatArray) -> float:
-    """Cell size [m] of a body whose settings give none; `placed`: positions [m] along the axes of its grid."""
-    return float(np.ptp(placed, axis=0).min()) / AUTOMATIC_CELLS
