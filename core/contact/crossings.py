@@ -187,29 +187,23 @@ def pierces(x, a, b, i, j, k, noise):
     first, second = volume_of(side_of(x, i, a), u, w), volume_of(side_of(x, i, b), u, w)
     if sign_of(first, flat) == sign_of(second, flat):
         return False
-    if sign_of(first, flat) == 0 or sign_of(second, flat) == 0:  # an end lies in the plane, and the line might, almost
-        return holds_point(x, i, j, k, a if sign_of(first, flat) == 0 else b, noise)
-    # the line passes all three sides of the triangle the same way round
-    along, p, q, r = side_of(x, a, b), side_of(x, a, i), side_of(x, a, j), side_of(x, a, k)
-    size = max(length_of(p), length_of(q), length_of(r), length_of(along))
-    flat = noise * size * size
-    s, t, v = (
-        sign_of(volume_of(along, p, q), flat),
-        sign_of(volume_of(along, q, r), flat),
-        sign_of(volume_of(along, r, p), flat),
-    )
-    return (min(s, t, v) >= 0) != (max(s, t, v) <= 0)
+    # Where the line meets the plane; of an edge that is almost in it the signs of lines about lines tell nothing.
+    share = min(max(first / (first - second), 0.0), 1.0)
+    p, way = side_of(x, i, a), side_of(x, a, b)
+    there = (p[0] + share * way[0], p[1] + share * way[1], p[2] + share * way[2])
+    return holds_point(u, w, there, noise)
 
 
 @lean_kernel
-def holds_point(x, i, j, k, a, noise):
-    """Whether the triangle ijk holds the point a, which lies in its plane."""
-    normal = cross(side_of(x, i, j), side_of(x, i, k))
-    for p, q in ((i, j), (j, k), (k, i)):
-        side, way = side_of(x, p, q), side_of(x, p, a)
-        if volume_of(normal, side, way) < -noise * length_of(normal) * max(length_of(side), length_of(way)):
-            return False
-    return True
+def holds_point(u, w, p, noise):
+    """Whether a triangle holds a point p, which lies in its plane; all from its first corner, u and w to the others."""
+    normal, third = cross(u, w), (w[0] - u[0], w[1] - u[1], w[2] - u[2])
+    from_u, flat = (p[0] - u[0], p[1] - u[1], p[2] - u[2]), noise * length_of(normal)
+    return (
+        volume_of(normal, u, p) >= -flat * max(length_of(u), length_of(p))
+        and volume_of(normal, third, from_u) >= -flat * max(length_of(third), length_of(from_u))
+        and volume_of(normal, p, w) >= -flat * max(length_of(w), length_of(p))
+    )
 
 
 @lean_kernel

@@ -67,7 +67,9 @@ def pierced_by(a: tuple[float, float, float], b: tuple[float, float, float], tri
         ((0.3, 0.3, 2.0), (0.3, 0.3, 1.0), False),
         ((-1.0, 0.3, 0.0), (1.0, 0.3, 0.0), False),  # lies in the plane
         ((-1.0, 0.3, HAIR), (1.0, 0.3, HAIR), False),
-        ((-1.0, 0.3, HAIR), (1.0, 0.3, -HAIR), True),
+        ((-0.8, 0.3, HAIR), (1.2, 0.3, -HAIR), True),  # almost lies in it, and passes within the triangle
+        ((-1.2, 0.3, HAIR), (0.8, 0.3, -HAIR), False),  # passes beside it, though another part of it is above
+        ((0.2, 1.0, HAIR), (0.9, 0.3, -HAIR), False),  # beside it as a whole
         ((0.3, 0.3, 0.0), (0.3, 0.3, 0.0), False),  # no length
     ],
 )
@@ -75,6 +77,23 @@ def test_crossing_is_decided_to_rounding(
     a: tuple[float, float, float], b: tuple[float, float, float], pierces: bool
 ) -> None:
     assert pierced_by(a, b) == pierces
+
+
+def test_an_edge_beside_a_triangle_does_not_pierce_it_where_rounding_puts_both_almost_in_a_plane() -> None:
+    """Two parts of a ball's skin that lie flat on a floor of 20 m, to 1e-13 m."""
+    x = np.array([
+        (-0.06511885542771441, 0.18144703949908111, 0.00376824262987207),
+        (0.00105757213318916, 0.1367660096276948, 0.00376824262978438),
+        (-0.12952081172344102, 0.08271180650163701, 0.00376824262987207),
+        (-0.13195447480627082, 0.15341741508807596, 0.00376824262975725),
+        (-0.06456599791917966, 0.11067686438564463, 0.00376824262987207),
+        (20.0, 20.0, 0.0),
+    ])  # fmt: skip
+    both = np.zeros(1, np.int32)
+    assert not len(crossing_pairs(x, np.array([(2, 3, 4)]), np.array([(0, 1)]), both, both))
+    x[0] = x[2:5].mean(axis=0) + (0.0, 0.0, 1e-3)  # now it does
+    x[1] = x[0] - (0.0, 0.0, 2e-3)
+    assert len(crossing_pairs(x, np.array([(2, 3, 4)]), np.array([(0, 1)]), both, both)) == 1
 
 
 # --- of a world -------------------------------------------------------------------------------------------------
