@@ -123,15 +123,16 @@ def fill_rows(blocks, rows, time, is_pushing, soft, share, give, out, impulse):
             out[at + 4 * (12 + k)] = rows.arm[row, 1, k]
             impulse[to + 4 * k] = rows.impulse[row, k]
         mass, gap, bias, yielding = rows.mass[row, 0], rows.gap[row], 0.0, 0.0
+        bent = 0.5 * time * rows.bend[row] if is_pushing else 0.0
         out[at + 4 * 22] = rows.friction[row]
         if not mass > 0.0:
             continue
         out[at + 4 * 25] = time / (mass * rows.thickness[row])
         if gap > 0.0:
-            bias = gap / time
+            bias = gap / time + bent
         elif is_pushing:
             stiff = max(soft, rows.load[row] * time / (mass * give * share * rows.thickness[row]))
-            bias = max(share * gap / time, -rows.speed_limit[row])
+            bias = max(share * gap / time, -rows.speed_limit[row]) + bent
             out[at + 4 * 26] = 1.0 / (mass * stiff)
             yielding, mass = 1.0 / (1.0 + stiff), mass * stiff / (1.0 + stiff)
         along = one = two = 0.0

@@ -107,7 +107,7 @@ def move_rows(count, rows, solids, time):
     for row in range(count):
         x, y, z = relative_velocity(row, rows, solids)
         axes = rows.axes[row]
-        rows.gap[row] += time * (x * axes[0, 0] + y * axes[0, 1] + z * axes[0, 2])
+        rows.gap[row] += time * (x * axes[0, 0] + y * axes[0, 1] + z * axes[0, 2] + 0.5 * time * rows.bend[row])
         a, b = rows.body[row, 0], rows.body[row, 1]
         if b < 0:
             continue

@@ -21,6 +21,7 @@ class Rows(NamedTuple):
     arm: FloatArray  # from both centres to the point [m], shape (capacity, 2, 3)
     axes: FloatArray  # unit normal, then two unit vectors along the surface, shape (capacity, 3, 3)
     gap: FloatArray  # beyond the resting gap [m], shape (capacity,)
+    bend: FloatArray  # second derivative of the gap as both bodies turn, at most 0 [m/s^2], shape (capacity,)
     thickness: FloatArray  # of both surfaces [m], shape (capacity,)
     given: FloatArray  # velocity of a collider's point [m/s], shape (capacity, 3)
     friction: FloatArray  # shape (capacity,)
@@ -39,7 +40,7 @@ def new_rows(capacity: int) -> Rows:
     """Empty arrays for `capacity` rows."""
     n = capacity
     return Rows(
-        np.zeros((n, 2), np.int32), np.zeros((n, 2, 3)), np.zeros((n, 3, 3)), np.zeros(n), np.zeros(n),
+        np.zeros((n, 2), np.int32), np.zeros((n, 2, 3)), np.zeros((n, 3, 3)), np.zeros(n), np.zeros(n), np.zeros(n),
         np.zeros((n, 3)), np.zeros(n), np.zeros(n), np.zeros((n, 5)), np.zeros((n, 3)), np.zeros(n), np.zeros(n),
         np.zeros((n, 2), np.int32), np.zeros(n),
     )  # fmt: skip
@@ -138,20 +139,31 @@ def push(row, rows, solids, jx, jy, jz):
             w[axis] += sign * (inverse[axis, 0] * tx + inverse[axis, 1] * ty + inverse[axis, 2] * tz)
 
 
+@inline_kernel
+def centripetal(spin, body, x, y, z, nx, ny, nz):
+    """Acceleration along n of a point at an arm (x, y, z) as its body turns: n . w x (w x r) [m/s^2]."""
+    wx, wy, wz = spin[body, 0], spin[body, 1], spin[body, 2]
+    about, square = wx * x + wy * y + wz * z, wx * wx + wy * wy + wz * wz
+    return about * (wx * nx + wy * ny + wz * nz) - square * (x * nx + y * ny + z * nz)
+
+
 @kernel
-def finish(row, rows, solids, ix, iy, iz, push_share):
-    """Effective masses of a row whose bodies, arms and normal are set, and its start impulse, split along its axes."""
+def finish(row, rows, solids, frame, ix, iy, iz, push_share):
+    """Effective masses of a row whose bodies, arms and normal are set, and its start impulse, split along its axes.
+
+    frame: the body with which the normal turns, -1 for none.
+    """
     finish_row(
-        row, rows.body, rows.arm, rows.axes, rows.given, rows.mass, rows.impulse, rows.load, rows.closing,
+        row, rows.body, rows.arm, rows.axes, rows.given, rows.mass, rows.impulse, rows.load, rows.closing, rows.bend,
         rows.speed_limit, solids.velocity, solids.spin, solids.inverse_mass, solids.inverse_inertia, solids.radius,
-        ix, iy, iz, push_share,
+        frame, ix, iy, iz, push_share,
     )  # fmt: skip
 
 
 @inline_kernel
 def finish_row(
-    row, body, arm, axes, given, mass, impulse, load, closing, speed_limit, velocity, spin, inverse_mass,
-    inverse, radius, ix, iy, iz, push_share,
+    row, body, arm, axes, given, mass, impulse, load, closing, bend, speed_limit, velocity, spin, inverse_mass,
+    inverse, radius, frame, ix, iy, iz, push_share,
 ):  # fmt: skip
     """The same with each array by itself: reading arrays from a tuple within a loop costs more than the sums."""
     a, b = body[row, 0], body[row, 1]
@@ -168,6 +180,7 @@ def finish_row(
     ux = -velocity[a, 0] - spin[a, 1] * z + spin[a, 2] * y
     uy = -velocity[a, 1] - spin[a, 2] * x + spin[a, 0] * z
     uz = -velocity[a, 2] - spin[a, 0] * y + spin[a, 1] * x
+    bent = -centripetal(spin, a, x, y, z, nx, ny, nz)
     if b >= 0:
         x, y, z = arm[row, 1, 0], arm[row, 1, 1], arm[row, 1, 2]
         lightest = inverse_mass[b]
@@ -179,8 +192,13 @@ def finish_row(
         ux += velocity[b, 0] + spin[b, 1] * z - spin[b, 2] * y
         uy += velocity[b, 1] + spin[b, 2] * x - spin[b, 0] * z
         uz += velocity[b, 2] + spin[b, 0] * y - spin[b, 1] * x
+        bent += centripetal(spin, b, x, y, z, nx, ny, nz)
     else:
         ux, uy, uz = ux + given[row, 0], uy + given[row, 1], uz + given[row, 2]
+    if frame >= 0:  # what slides along a face that turns: 2 (w x n) . u
+        wx, wy, wz = spin[frame, 0], spin[frame, 1], spin[frame, 2]
+        bent += 2.0 * ((wy * nz - wz * ny) * ux + (wz * nx - wx * nz) * uy + (wx * ny - wy * nx) * uz)
+    bend[row] = min(bent, 0.0)
     largest, across = 0.5 * (xx + yy + math.sqrt((xx - yy) * (xx - yy) + 4.0 * xy * xy)), xx * yy - xy * xy
     if normal > 0.0 and across > 0.0:
         mass[row, 0], mass[row, 1] = 1.0 / normal, 1.0 / largest
@@ -203,6 +221,7 @@ def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, mat
     body, arm, axes, start = rows.body, rows.arm, rows.axes, rows.impulse
     gaps, near_of, rough_of, lively_of, source = rows.gap, rows.thickness, rows.friction, rows.bounciness, rows.source
     given, mass, load, closing, speed_limit = rows.given, rows.mass, rows.load, rows.closing, rows.speed_limit
+    bend = rows.bend
     velocity, spin, inverse_mass, inverse = solids.velocity, solids.spin, solids.inverse_mass, solids.inverse_inertia
     radius, awake = solids.radius, solids.awake
     n = 0
@@ -242,8 +261,9 @@ def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, mat
                 rough_of[n], lively_of[n] = rough, lively
                 source[n, 0], source[n, 1] = p, k
                 finish_row(
-                    n, body, arm, axes, given, mass, start, load, closing, speed_limit, velocity, spin, inverse_mass,
-                    inverse, radius, impulse[p, k, 0], impulse[p, k, 1], impulse[p, k, 2], push_share,
+                    n, body, arm, axes, given, mass, start, load, closing, bend, speed_limit, velocity, spin,
+                    inverse_mass, inverse, radius, frame, impulse[p, k, 0], impulse[p, k, 1], impulse[p, k, 2],
+                    push_share,
                 )  # fmt: skip
                 n += 1
             else:
@@ -273,12 +293,13 @@ def given_rows(first_row, near, scene, held, solids, push_share, rows, local):
             rows.bounciness[n] = mixed_kernel(scene.bounciness[body], scene.bounciness[other])
             rows.source[n, 0], rows.source[n, 1] = -1, c
             best = nearest_held(held, a, local[n])
+            frame = a if own == 1 and c < near.pairs.edge_start else -1  # the triangle is the body's
             if best >= 0:
                 j = held.impulse[best]
-                finish(n, rows, solids, j[0], j[1], j[2], push_share)
+                finish(n, rows, solids, frame, j[0], j[1], j[2], push_share)
                 held.anchor[best, 0] = math.inf
             else:
-                finish(n, rows, solids, 0.0, 0.0, 0.0, push_share)
+                finish(n, rows, solids, frame, 0.0, 0.0, 0.0, push_share)
         n += 1
     return n
 

@@ -36,7 +36,7 @@ def loose_row(friction, drop=1.0, slip=0.3):
     rows.arm[0, 0] = 0.1, 0.2, -0.1
     set_axes(0.0, 0.0, -1.0, 0, rows.axes)
     rows.gap[0], rows.thickness[0], rows.friction[0] = 0.0, 1.0, friction
-    finish(0, rows, solids, 0.0, 0.0, 0.0, 2.0)
+    finish(0, rows, solids, -1, 0.0, 0.0, 0.0, 2.0)
     return rows, solids
 
 
@@ -49,6 +49,31 @@ def test_impulses_that_are_right_already_change_nothing():
     start_impulses(1, again, fresh)
     assert solve(1, again, fresh, 0.01, False, Effort(1, 50, 1e-9)) == 1
     np.testing.assert_allclose(fresh.velocity, after, atol=1e-9)
+
+
+@pytest.mark.parametrize(("owner", "other"), [(0, -1), (0, 1), (1, 1)])
+def test_the_bend_of_a_row_is_the_second_derivative_of_its_gap(owner: int, other: int) -> None:
+    """Two bodies turn and fly past each other, or one past a collider; points and normal go with them."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        velocity, spin, arm = rng.standard_normal((3, 2, 3))
+        velocity[1], spin[1] = (velocity[1], spin[1]) if other == 1 else (0.0, 0.0)
+        normal = rng.standard_normal(3)
+        normal /= np.linalg.norm(normal)
+        solids = Solids(velocity, spin, np.ones(2), np.stack([np.eye(3)] * 2), np.ones(2), np.ones(2, bool))
+        rows = new_rows(4)
+        rows.body[0], rows.arm[0], rows.given[0] = (0, other), arm, 0.0
+        set_axes(*normal, 0, rows.axes)
+        finish(0, rows, solids, owner, 0.0, 0.0, 0.0, 2.0)
+
+        def gap(time, velocity=velocity, spin=spin, arm=arm, normal=normal):
+            turns = [Rotation.from_rotvec(time * each).as_matrix() for each in spin]
+            points = [time * velocity[n] + turns[n] @ arm[n] - arm[n] for n in range(2)]  # they meet at the start
+            return turns[owner] @ normal @ (points[1] - points[0])
+
+        step = 1e-4
+        second = (gap(step) - 2.0 * gap(0.0) + gap(-step)) / step**2
+        assert rows.bend[0] == pytest.approx(min(second, 0.0), abs=1e-5)
 
 
 # --- scenes -----------------------------------------------------------------------------------------------------
