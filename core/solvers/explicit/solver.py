@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ...array_types import BoolArray, FloatArray
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...bodies.flat.plane import hold_in_plane
 from ...bodies.rigid.convex import ConvexShapes, convex_shapes
 from ...divergence import check_sizes, membrane_sizes
@@ -47,6 +47,9 @@ from .workspace import Workspace
 BLOCKS_EACH = 4
 #: Time between two measurements of springs that stiffen [s].
 STIFFENING_TIME = 1.0 / 240.0
+#: Between two measurements of cells that keep their volume: the largest change of a strain, how far bodies may come
+#: nearer [edges], and the shortest time [s].
+MOST_STRAIN, MOST_WAY, SHORTEST = 0.5, 5.0, 1.0 / 15_360.0
 #: Steps that are shorter than at rest by less than this share are not told of.
 TOLD_EXCESS = 0.1
 
@@ -83,7 +86,7 @@ class ExplicitSolver:
         self._least_edge = float(space.contact.run.scale[: model.membrane_count, 1].min(initial=np.inf))
         shapes = convex_shapes(model)
         self._ticks: RigidTicks | None = self._ticks_of(model, shapes) if shapes.simple.any() else None
-        self._stiffens = bool(model.stiffening.any())
+        self._stiffens, self._crushable = bool(model.stiffening.any()), _lattice_springs(model)
         self._spring_order = spring_order(model, space.numbering) if model.creeps else np.zeros(0, np.int32)
 
     def revised(self, model: Model) -> "ExplicitSolver | None":
@@ -166,14 +169,36 @@ class ExplicitSolver:
         """How many of the `left` substeps of a frame to take as one: all, but where springs stiffen."""
         return min(left, max(1, round(STIFFENING_TIME / self.substep_time))) if self._stiffens else left
 
+    def _crush_rate(self, state: State) -> float:
+        """How often the cells of solids must be measured [1/s]: their springs stretch fast, or something comes fast."""
+        if not len(self._crushable):
+            return 0.0
+        points, length = self.model.edges.points[self._crushable], self.model.edges.rest_length[self._crushable]
+        speed, size = state.velocities[points[:, 1]] - state.velocities[points[:, 0]], float(np.median(length))
+        strain = float((np.sqrt(np.einsum("ei,ei->e", speed, speed)) / np.maximum(length, size)).max())
+        return max(strain / MOST_STRAIN, float(np.ptp(state.velocities, axis=0).max()) / (MOST_WAY * size))
+
     def step(
         self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
         load: FloatArray | None = None,
     ) -> None:  # fmt: skip
-        """`count` substeps as one run of steps, see `choice.Solver`."""
+        """`count` substeps as one run of steps, see `choice.Solver`; as several where cells are crushed."""
         self._take_load(load)
+        left, measures = count * self.substep_time, self._stiffens
+        end = share + left / motion.frame_time
+        while left > 0.0:
+            runs = max(1, math.ceil(left * min(self._crush_rate(before), 1.0 / SHORTEST)))
+            measures |= runs > 1
+            there = before.gas + (gas - before.gas) / runs if runs > 1 else gas
+            self._run(before, after, motion, end - left / motion.frame_time, there, left / runs, load, measures)
+            left, before = left - left / runs, after
+
+    def _run(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, time: float,
+        load: FloatArray | None, measures: bool,
+    ) -> None:  # fmt: skip
+        """A run of steps that takes a time [s], see `step`; `measures`: as shapes have changed since the last one."""
         scene, space, model = self._scene, self.space, self.model
-        time = count * self.substep_time
         driven, still = is_driven(before, motion, gas), before.still
         if still >= STILL_TIME and not driven and self._is_still(before):
             hold(before, after)
@@ -181,7 +206,8 @@ class ExplicitSolver:
         if after is not before:
             after.still_pose[:], after.still_time[:], after.held = before.still_pose, before.still_time, before.held
             after.rigid.pose[:], after.wrong_side = before.rigid.pose, before.wrong_side
-        steps, frequency = self._steps(time, before, motion, gas, space.read(before, motion, share))
+        fastest = space.read(before, motion, share)
+        steps, frequency = self._steps(time, before, motion, gas, fastest, measures)
         h = time / steps
         late = late_turn(model, load, self.vertex_mass, before, 0.5 * h, time)
         space.frame.steps, space.frame.step_time = space.frame.steps + steps, h
@@ -290,12 +316,14 @@ class ExplicitSolver:
         for contacts, count in zip((contact.corners, contact.sides), contact.run.found[2:].tolist(), strict=True):
             note_touching(contacts.points, contacts.grip, count, contact.points.body, touching)
 
-    def _steps(self, time: float, state: State, motion: Motion, gas: FloatArray, fastest: float) -> tuple[int, float]:
+    def _steps(
+        self, time: float, state: State, motion: Motion, gas: FloatArray, fastest: float, measures: bool
+    ) -> tuple[int, float]:
         """Steps for a time [s], and the frequency of the stiffest oscillation [1/s].
 
-        `fastest`: largest relative speed of two bodies [m/s].
+        `fastest`: largest relative speed of two bodies [m/s]; `measures`: see `_run`.
         """
-        if self._stiffens or not self.space.frame.steps:  # else the frame's first run has measured
+        if measures or not self.space.frame.steps:  # else the frame's first run has measured
             self._limit.measure(state.positions)
         steps, square = self._limit.steps(time, motion.frame_time, gas)
         if self._limit.excess > 1.0 + TOLD_EXCESS:
@@ -315,3 +343,10 @@ class ExplicitSolver:
 def ticks_in(time: float) -> int:
     """Number of ticks of rigid bodies in a run of steps [s]."""
     return max(1, round(time / TICK_TIME))
+
+
+def _lattice_springs(model: Model) -> IntArray:
+    """Springs of the bodies whose cells keep their volume: crushed and stretched, these are stiffer than at rest."""
+    bodies = np.zeros(model.body_count, bool)
+    bodies[model.point_body[model.tetrahedra.points[:, 0]]] = True
+    return np.flatnonzero(bodies[model.point_body[model.edges.points[:, 0]]]).astype(np.int32)

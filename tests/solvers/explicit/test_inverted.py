@@ -1,10 +1,11 @@
-"""Skins that begin inside out: they turn the right way without touching themselves, or are refused with a sentence."""
+"""Skins that begin inside out turn the right way, or are refused with a sentence; solids that are crushed play on."""
 
 import numpy as np
 import pytest
 import shapes
 from scenes import advance, moved_mass
 from softpressure_ext.core import DivergenceError, ModelBuilder, World
+from softpressure_ext.core.energy.mechanical import mechanical_energy
 
 X, T = shapes.torus(0.5, 0.2, 12, 6)
 
@@ -41,3 +42,23 @@ def test_a_ring_whose_air_would_burst_it_is_refused() -> None:
     with pytest.raises(DivergenceError, match=r"^ring: the motion .* in frame 1, where it begins inside out, with a "
                        r"volume of -0\.\d+ m³\. Look for extreme"):  # fmt: skip
         world.advance_frame()
+
+
+@pytest.mark.parametrize(("name", "seed"), [("beast", 0), ("beast", 2), ("ring", 1)])
+def test_a_solid_that_is_crushed_faster_than_sound_plays_on(name: str, seed: int) -> None:
+    """It hits the floor at several times the speed of sound in it, so its cells turn inside out and stretch."""
+    x, triangles = shapes.beast() if name == "beast" else shapes.torus(1.0, 0.15, 24, 8)
+    noise, builder = np.random.default_rng(seed), ModelBuilder()
+    x = (x * (0.5 / np.ptp(x, axis=0).max())) @ shapes.rotation(noise.normal(size=3), 2.0).T
+    builder.add_solid(
+        "jelly", x - (0.0, 0.0, x[:, 2].min() - 0.05), triangles, mass=20.0, modulus=5e4, poisson_ratio=0.45,
+        damping=0.0, friction=0.5, bounciness=0.1, velocity=(0.0, 0.0, -12.0),
+    )  # fmt: skip
+    builder.add_collider("floor", *shapes.grid(20.0, 2))
+    world = World(builder.build(), frame_rate=24.0)
+    none = np.zeros(1)
+    start = mechanical_energy(world.model, moved_mass(world), world.save(), none).sum()
+    for _ in range(24):
+        world.advance_frame()
+        assert mechanical_energy(world.model, moved_mass(world), world.save(), none).sum() < 1.001 * start
+    assert world.diagnostics().bodies[0].volume_ratio > 0.8
