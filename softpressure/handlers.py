@@ -161,7 +161,9 @@ def on_enable(*_: Any) -> None:
 def on_render_init(scene: bpy.types.Scene, *_: Any) -> None:
     """From here on frames are only looked up."""
     sessions.is_rendering = True
-    sessions.of(scene).display.missed_frame = None
+    display = sessions.of(scene).display
+    display.missed_frame = None
+    display.missing_pictures.clear()
 
 
 @_guarded
@@ -177,9 +179,10 @@ def on_render_write(scene: bpy.types.Scene, *_: Any) -> None:
 
 
 @_guarded
-def on_render_end(*_: Any) -> None:
+def on_render_end(scene: bpy.types.Scene, *_: Any) -> None:
     """The viewport may simulate again."""
     sessions.is_rendering = False
+    missing_frames.after_render(scene)
 
 
 HANDLERS = (

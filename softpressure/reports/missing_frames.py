@@ -31,15 +31,22 @@ def before_frame(scene: bpy.types.Scene) -> None:
 
 
 def after_frame(scene: bpy.types.Scene) -> None:
-    """A frame was written: replace the picture of one that is not simulated by a red one."""
-    if not sessions.has_bodies(scene) or _what_to_do(scene) != "RED" or not status.is_unsimulated(scene):
+    """A frame was written: note the picture of one that is not simulated."""
+    if sessions.has_bodies(scene) and _what_to_do(scene) == "RED" and status.is_unsimulated(scene):
+        sessions.of(scene).display.missing_pictures.append(scene.render.frame_path(frame=scene.frame_current))
+
+
+def after_render(scene: bpy.types.Scene) -> None:
+    """Replace the noted pictures by red ones. Blender 5.2 crashes when images are made or removed during a render."""
+    paths, render = sessions.of(scene).display.missing_pictures, scene.render
+    if not paths:
         return
-    render = scene.render
     size = [max(1, side * render.resolution_percentage // 100) for side in (render.resolution_x, render.resolution_y)]
     picture = bpy.data.images.new("SP Missing Frame", *size)
     try:
         picture.generated_color = (1.0, 0.0, 0.0, 1.0)  # type: ignore[assignment]
-        picture.save_render(render.frame_path(frame=scene.frame_current), scene=scene)
+        while paths:
+            picture.save_render(paths.pop(), scene=scene)
     finally:
         bpy.data.images.remove(picture)
 

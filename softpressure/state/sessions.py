@@ -118,6 +118,8 @@ class Display:
     seen_frame: int | None = None
     #: The first frame of the last render without its simulation; None if there was none.
     missed_frame: int | None = None
+    #: Paths of pictures of this render that are to be red ones, as their frames are not simulated.
+    missing_pictures: list[str] = field(default_factory=list)
     #: Time [frames] and world matrix that the live key of each object shows.
     shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
     #: `session_uid` of objects that show a frame of another scene since.

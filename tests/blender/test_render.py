@@ -99,6 +99,7 @@ def test_a_real_render_of_a_file_copied_without_its_cache_warns(
     assert len(told) == 1 and str(tmp_path / "softpressure_scene") in told[0] and "Pack into .blend" in told[0]
 
 
+@pytest.mark.smoke
 def test_missing_frames_are_rendered_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["blender", "-b", "scene.blend", "-a"])
     bpy.ops.wm.open_mainfile(filepath=copied_without_cache(tmp_path, "RED"))
