@@ -50,7 +50,7 @@ def test_its_edges_are_even(made):
 
 def test_it_is_near_what_was_drawn(made):
     _, count, mesh, even = made
-    points = np.concatenate([mesh[0], drawn.points_on(*mesh, 2000)])
+    points = np.concatenate([mesh[0], drawn.points_on(*mesh, 1000)])
     away = drawn.distances(points, even.positions, even.triangles) / drawn.size_of(mesh[0])
     assert away.max() < (0.06 if count == 300 else 0.03)  # a third as many vertices: twice as far
     assert np.quantile(away, 0.95) < (0.02 if count == 300 else 0.01)
@@ -229,7 +229,7 @@ def test_gaps_between_parts_are_kept_from_the_share_of_the_size_that_is_told(sha
     for number in range(3):
         turned = np.concatenate(parts) @ shapes.rotation(rng.standard_normal(3), 1.1 * number).T
         is_closed = gap < (GAP if are_both_wrapped else 0.5 * GAP) * drawn.size_of(turned)
-        even = even_mesh(turned, triangles, 1000)
+        even = even_mesh(turned, triangles, 300)
         check_closed_surface("even", even.positions, even.triangles)
         assert drawn.part_count(even.triangles) == (1 if is_closed else 2)
         assert drawn.crossing_count(even.positions, even.triangles) == 0
