@@ -277,6 +277,12 @@ def this_run() -> Any:
     return this_session().run
 
 
+def captured(number: int = 0) -> Any:
+    """A body as the run has read it from the file."""
+    assert not this_session().refusals.error
+    return this_run().start.bodies[number]
+
+
 def fingerprint(obj: Any) -> dict[str, Any]:
     """Everything of an object that a bake may touch, to compare bit for bit."""
     mesh = obj.data
