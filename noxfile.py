@@ -45,9 +45,9 @@ WHOLE_BLENDER = "5.0.1"
 ZIP_BLENDERS = (WHOLE_BLENDER, "5.2.3")
 ZIP_TESTS = ["tests/project/test_package.py", "tests/project/test_install.py"]
 ADAPTER_TESTS = ["tests/blender"]
-#: Two processes; of Blender's tests each takes whole files, which share what they have simulated.
-TWO = ["-n2"]
-TWO_BLENDERS = [*TWO, "--dist=loadfile"]
+#: Two processes: each takes one half in order, so that tests of a file share what they have compiled and simulated, and
+#: who is done first takes of the other's.
+TWO = ["-n2", "--dist=worksteal"]
 EXTRA_TESTS = ["tests/project/test_experiments.py", "tests/project/test_benchmarks.py"]
 #: Kernels are kept between runs, and shared by all Blenders of a Python: none ever is of other sources. What tests
 #: compile themselves is for the same processor as what the extension compiles.
@@ -57,6 +57,8 @@ KERNELS = CACHE | {
     "NUMBA_CPU_FEATURES": "",
 }
 
+
+os.environ["PIP_COMPILE"] = "0"  # of what is installed, the tests import a small part
 
 sys.path.append(str(ROOT / "tools"))
 from build_extension import find_python  # noqa: E402
@@ -133,7 +135,7 @@ def lint(session: nox.Session) -> None:
     alias.parent.mkdir(exist_ok=True)
     if not alias.is_symlink():
         alias.symlink_to(ROOT, target_is_directory=True)
-    session.run("mypy", "-p", "softpressure_ext", env={"MYPYPATH": str(alias.parent)})
+    session.run("mypy", "--num-workers=2", "-p", "softpressure_ext", env={"MYPYPATH": str(alias.parent)})
 
 
 def run_core(session: nox.Session, marked: str) -> None:
@@ -193,7 +195,7 @@ def run_blender(session: nox.Session, version: str, *arguments: str) -> None:
     shutil.rmtree(solver, ignore_errors=True)
     from_zip = ["--quiet", "--no-deps", "--no-index", "--find-links=wheels", f"--target={solver}"]
     session.run("python", "-m", "pip", "install", *from_zip, *group("solver"))
-    run_pytest(session, run_name(session.name), *TWO_BLENDERS, *arguments, PYTHONPATH=str(solver))
+    run_pytest(session, run_name(session.name), *TWO, *arguments, PYTHONPATH=str(solver))
 
 
 def install_blender(session: nox.Session, version: str) -> None:

@@ -161,14 +161,19 @@ def test_a_run_goes_on_from_its_file_with_the_same_bits(tmp_path: Path) -> None:
 # -- Ties painted as a vertex group, in Blender
 
 
+def add_box(height=1.0, size=2.0, cuts=7):
+    """A cube as people make one, added and subdivided in Edit Mode, and then a share of its height."""
+    bpy.ops.mesh.primitive_cube_add(size=size)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.subdivide(number_cuts=cuts)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.object.scale = (1.0, 1.0, height)
+    return bpy.context.object
+
+
 def add_mattress():
     """2 x 2 x 0.5 m, with a group of every second crossing of its top and bottom."""
-    bpy.ops.mesh.primitive_cube_add(size=2.0)
-    obj = bpy.context.object
-    obj.scale = (1.0, 1.0, 0.25)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.subdivide(number_cuts=7)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    obj = add_box(0.25)
     group = obj.vertex_groups.new(name="Tufts")
     for vertex in obj.data.vertices:
         place = np.round(4.0 * np.array(vertex.co[:2]))
@@ -227,12 +232,7 @@ def test_a_vacuum_packs_a_bag_round_a_cube():
     """The skin was 48 mm in the cube and went on moving by 90 mm per frame."""
     scene = bpy.context.scene
     scene.use_gravity, scene.frame_end = False, 30
-    bpy.ops.mesh.primitive_cube_add(size=1.0)
-    bag = bpy.context.object
-    bag.scale = (1.0, 1.0, 0.3)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.subdivide(number_cuts=7)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    bag = add_box(0.3, size=1.0)
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
     bag.softpressure.simulation_mesh, bag.softpressure.mass = "DRAWN", 0.1
     bag.softpressure.gauge_pressure = -3000.0
@@ -295,14 +295,6 @@ def test_a_sharp_collider_pops_a_ball(is_sharp):
 # -- What is added starts without a visible jump
 
 
-def add_cube(cuts, size=2.0):
-    """A cube as people make one: added, and subdivided in Edit Mode."""
-    bpy.ops.mesh.primitive_cube_add(size=size)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.subdivide(number_cuts=cuts)
-    bpy.ops.object.mode_set(mode="OBJECT")
-
-
 def add_cylinder():
     bpy.ops.mesh.primitive_cylinder_add()
 
@@ -313,15 +305,14 @@ def add_suzanne():
 
 def add_bag():
     """A flat box, which is far from any shape at rest."""
-    add_cube(7)
-    bpy.context.object.scale = (1.0, 1.0, 0.15)
+    add_box(0.15)
 
 
 @pytest.mark.parametrize(
     ("add", "simulated"),
     [
-        (lambda: add_cube(5), "DRAWN"),
-        (lambda: add_cube(5), "EVEN"),
+        (lambda: add_box(cuts=5), "DRAWN"),
+        (lambda: add_box(cuts=5), "EVEN"),
         (add_cylinder, "EVEN"),
         (add_bag, "DRAWN"),
         (add_bag, "EVEN"),

@@ -41,7 +41,6 @@ def test_a_case_that_ended_the_process_ends_in_order(path: Path) -> None:
     `fuzz.simulate` checks that.
     """
     case = json.loads(path.read_text(encoding="utf-8"))
-    case = json.loads(path.read_text(encoding="utf-8"))
     assert child.call("reliability.fuzz", "simulate", case=case) in (True, False)
 
 

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows
-from bpy_scene import play, problem_of, shown, this_run, this_session
+from bpy_scene import captured, play, problem_of, shown, this_session
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import kept_meshes, mesh_io, modifier_stack
 from softpressure_ext.softpressure.simulation import making_meshes, simulate_job
@@ -26,12 +26,6 @@ def add_soft(obj: Any, **settings: Any) -> Any:
     bpy.context.view_layer.objects.active = obj
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     return obj
-
-
-def body() -> Any:
-    assert not this_session().refusals.error
-    (found,) = this_run().start.bodies
-    return found
 
 
 def seen(obj: Any) -> Any:
@@ -79,7 +73,7 @@ def test_what_modifiers_show_is_simulated_and_falls_with_the_drawn_vertices(modi
     add_soft(obj)
     before = seen(obj)
     play(1, 10)
-    there, triangles = body().positions, body().triangles
+    there, triangles = captured().positions, captured().triangles
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     start = volume(before, mesh_io.read_triangles(evaluated, np.eye(4)))
     assert volume(there, triangles) == pytest.approx(start, rel=0.01)
@@ -99,7 +93,7 @@ def test_a_plane_that_is_solidified_is_a_skin() -> None:
     add_soft(obj, simulation_mesh="AUTO")
     play(1, 2)
     assert obj.softpressure.body_type == "MEMBRANE"
-    assert np.ptp(body().positions, axis=0) == pytest.approx([2.0, 2.0, 0.4], rel=0.01)
+    assert np.ptp(captured().positions, axis=0) == pytest.approx([2.0, 2.0, 0.4], rel=0.01)
 
 
 @pytest.mark.usefixtures("falling")
@@ -133,7 +127,7 @@ def test_a_mirror_of_a_half_is_refused_with_the_button_that_applies_it() -> None
     assert bpy.ops.softpressure.fix(object_name=obj.name, fix="APPLY_MODIFIER") == {"FINISHED"}
     assert not obj.modifiers and obj.softpressure.kind == "SOFT" and not problem_of(obj)
     play(1, 2)
-    assert volume(body().positions, body().triangles) == pytest.approx(8.0, rel=0.01)
+    assert volume(captured().positions, captured().triangles) == pytest.approx(8.0, rel=0.01)
 
 
 @pytest.mark.usefixtures("falling")
@@ -142,12 +136,12 @@ def test_copies_of_an_array_are_not_simulated_and_the_panel_says_so_with_the_but
     obj.modifiers.new("Array", "ARRAY").relative_offset_displace = (1.5, 0.0, 0.0)
     add_soft(obj)
     play(1, 2)
-    assert volume(body().positions, body().triangles) == pytest.approx(8.0, rel=0.01)
+    assert volume(captured().positions, captured().triangles) == pytest.approx(8.0, rel=0.01)
     panel = body_rows()
     assert any("its modifier Array" in text for text in panel) and "softpressure.fix" in panel
     assert bpy.ops.softpressure.fix(object_name=obj.name, fix="APPLY_MODIFIER") == {"FINISHED"}
     play(1, 2)
-    assert volume(body().positions, body().triangles) == pytest.approx(16.0, rel=0.01)
+    assert volume(captured().positions, captured().triangles) == pytest.approx(16.0, rel=0.01)
 
 
 @pytest.mark.usefixtures("falling")
@@ -173,20 +167,20 @@ def test_a_mesh_is_made_once_wherever_the_body_is_put(monkeypatch: pytest.Monkey
     subdivide(obj)
     add_soft(obj)
     play(1, 2)
-    first = body().positions
+    first = captured().positions
     assert len(made) == 1
     obj.location, obj.rotation_euler = (1.0, 2.0, 5.0), (0.4, 0.2, 1.0)
     play(1, 2)
-    assert len(made) == 1 and not np.allclose(body().positions, first)
+    assert len(made) == 1 and not np.allclose(captured().positions, first)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "cube.blend"))
-    before = body().positions.copy(), shown(obj)
+    before = captured().positions.copy(), shown(obj)
     kept_meshes._memory.clear()
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "cube.blend"))
     obj = bpy.data.objects["Cube"]
     assert bpy.ops.softpressure.delete_cache() == {"FINISHED"}
     play(1, 2)
     assert len(made) == 1
-    np.testing.assert_array_equal(body().positions, before[0])
+    np.testing.assert_array_equal(captured().positions, before[0])
     np.testing.assert_array_equal(shown(obj), before[1])
     obj.scale = (1.0, 1.0, 2.0)
     play(1, 2)
@@ -198,12 +192,12 @@ def test_a_mesh_is_made_once_wherever_the_body_is_put(monkeypatch: pytest.Monkey
 def test_what_is_kept_and_damaged_is_made_anew(damage: Callable[[bytes], Any]) -> None:
     obj = add_soft(add_cube())
     play(1, 2)
-    whole, there = obj[kept_meshes.KEY], body().positions
+    whole, there = obj[kept_meshes.KEY], captured().positions
     kept_meshes._memory.clear()
     obj[kept_meshes.KEY] = damage(whole)
     bpy.ops.softpressure.reset()
     play(1, 2)
-    np.testing.assert_array_equal(body().positions, there)
+    np.testing.assert_array_equal(captured().positions, there)
     assert obj[kept_meshes.KEY] == whole
 
 
@@ -231,7 +225,7 @@ def test_an_object_is_the_cage(is_hidden: bool) -> None:
     cage.hide_viewport = is_hidden
     before = shown(obj)
     play(1, 10)
-    assert len(body().positions) == 162 and kept_meshes.KEY not in obj
+    assert len(captured().positions) == 162 and kept_meshes.KEY not in obj
     np.testing.assert_allclose(shown(obj), before - (0, 0, 9.81 * 9 * 10 / (2.0 * 24.0**2)), atol=1e-5)
     text = simulation_mesh_notes.text(bpy.context.scene, obj)
     assert text == f"Simulates 162 vertices of {cage.name} for {len(before):,} drawn"
@@ -268,7 +262,7 @@ def test_simulate_makes_what_is_missing_and_names_what_it_does() -> None:
     add_soft(add_cube(), simulation_vertices=4000)
     kept_meshes._memory.clear()
     labels = [found[2] for found in jobs.whole(simulate_job.simulate(bpy.context.scene))]
-    assert "Simulation mesh of Cube" in labels and len(body().positions) == pytest.approx(4000, rel=0.05)
+    assert "Simulation mesh of Cube" in labels and len(captured().positions) == pytest.approx(4000, rel=0.05)
 
 
 @pytest.mark.usefixtures("falling")
@@ -278,9 +272,9 @@ def test_an_open_mesh_is_filled_with_cells_and_follows_them(kind: str) -> None:
     obj = add_soft(bpy.context.object, body_type=kind, simulation_mesh="AUTO")
     before = shown(obj)
     play(1, 10)
-    assert body().kind == kind and body().drawn is not None
+    assert captured().kind == kind and captured().drawn is not None
     np.testing.assert_allclose(shown(obj), before - (0, 0, 9.81 * 9 * 10 / (2.0 * 24.0**2)), atol=1e-5)
-    text = f"Fills {len(body().positions):,} even vertices with cells, for {len(before):,} drawn"
+    text = f"Fills {len(captured().positions):,} even vertices with cells, for {len(before):,} drawn"
     assert text in body_rows()
     obj.softpressure.simulation_mesh = "DRAWN"
     assert "open edges" in problem_of(obj)
@@ -290,14 +284,14 @@ def test_an_open_mesh_is_filled_with_cells_and_follows_them(kind: str) -> None:
 def test_cells_fill_what_is_drawn_where_it_is_closed_and_what_is_seen_where_it_is_more() -> None:
     obj = add_soft(add_cube(), body_type="SOLID", simulation_mesh="AUTO")
     play(1, 2)
-    assert body().drawn is None and len(body().positions) == 8
+    assert captured().drawn is None and len(captured().positions) == 8
     subdivide(obj)
     play(1, 2)
-    assert body().drawn is not None and np.ptp(body().positions, axis=0).max() < 1.7
+    assert captured().drawn is not None and np.ptp(captured().positions, axis=0).max() < 1.7
     obj.modifiers.clear()
     obj.data.from_pydata([], [], [])
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=6, location=(0, 0, 3))
     fine = add_soft(bpy.context.object, body_type="SOLID", simulation_mesh="AUTO", simulation_vertices=500)
     bpy.data.objects.remove(obj)
     play(1, 2)
-    assert body().drawn is not None and len(shown(fine)) == 10242
+    assert captured().drawn is not None and len(shown(fine)) == 10242

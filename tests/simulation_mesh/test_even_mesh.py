@@ -50,7 +50,7 @@ def test_its_edges_are_even(made):
 
 def test_it_is_near_what_was_drawn(made):
     _, count, mesh, even = made
-    points = np.concatenate([mesh[0], drawn.points_on(*mesh, 2000)])
+    points = np.concatenate([mesh[0], drawn.points_on(*mesh, 1000)])
     away = drawn.distances(points, even.positions, even.triangles) / drawn.size_of(mesh[0])
     assert away.max() < (0.06 if count == 300 else 0.03)  # a third as many vertices: twice as far
     assert np.quantile(away, 0.95) < (0.02 if count == 300 else 0.01)
@@ -216,9 +216,11 @@ def test_two_balls_apart_stay_two():
     assert drawn.part_count(even.triangles) == 2
 
 
-@pytest.mark.parametrize("share", [0.004, 0.012, 0.018, 0.026, 0.036])
-@pytest.mark.parametrize("are_both_wrapped", [True, False])
-def test_gaps_between_parts_are_kept_from_the_share_of_the_size_that_is_told(share, are_both_wrapped):
+@pytest.mark.parametrize(
+    ("are_both_wrapped", "share"),
+    [(True, 0.012), (True, 0.026), (True, 0.036), (False, 0.004), (False, 0.012), (False, 0.018)],
+)
+def test_gaps_between_parts_are_kept_from_the_share_of_the_size_that_is_told(are_both_wrapped, share):
     """Two blocks, one or both of which cross a smaller one, the other closed; half of the share does for one wrap."""
     (block, faces), gap = shapes.box(1.0, 4), 2.0 * share / (1.0 - share)
     away = 0.5 + 0.5 * gap
@@ -226,10 +228,10 @@ def test_gaps_between_parts_are_kept_from_the_share_of_the_size_that_is_told(sha
     parts += [0.5 * block + (away + 0.1, 0.2, 0.4)] if are_both_wrapped else []
     triangles = np.concatenate([faces + k * len(block) for k in range(len(parts))])
     rng = np.random.default_rng(29)
-    for number in range(3):
+    for number in (0, 1):
         turned = np.concatenate(parts) @ shapes.rotation(rng.standard_normal(3), 1.1 * number).T
         is_closed = gap < (GAP if are_both_wrapped else 0.5 * GAP) * drawn.size_of(turned)
-        even = even_mesh(turned, triangles, 1000)
+        even = even_mesh(turned, triangles, 300)
         check_closed_surface("even", even.positions, even.triangles)
         assert drawn.part_count(even.triangles) == (1 if is_closed else 2)
         assert drawn.crossing_count(even.positions, even.triangles) == 0

@@ -19,7 +19,7 @@ def make(name: str) -> None:
     for job in list(_running):
         job.end()
     _running.clear()
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)  # a quarter of the time of all settings
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 3
     STATES[name]()

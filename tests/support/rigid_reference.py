@@ -10,17 +10,11 @@ RULE = FAR + (NEAR - FAR) * np.eye(4)
 
 def solid_moments(x, triangles):
     """Volume [m^3], centre [m] and second moment about it [m^5]: tetrahedra on the first vertex, by quadrature."""
-    origin = x[0]
-    volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
-    for triangle in triangles:
-        corners = np.vstack([np.zeros(3), x[triangle] - origin])
-        share = np.linalg.det(corners[1:]) / 6.0
-        volume += share
-        for r in RULE @ corners:
-            first += 0.25 * share * r
-            second += 0.25 * share * np.outer(r, r)
-    centre = first / volume
-    return volume, origin + centre, second - volume * np.outer(centre, centre)
+    corners = x[triangles] - x[0]
+    share, at = np.linalg.det(corners) / 6.0, RULE[:, 1:] @ corners
+    volume, centre = share.sum(), 0.25 * np.einsum("t,tqi->i", share, at) / share.sum()
+    second = 0.25 * np.einsum("t,tqi,tqj->ij", share, at, at) - volume * np.outer(centre, centre)
+    return volume, x[0] + centre, second
 
 
 def inertia_tensor(points, masses):
