@@ -24,9 +24,7 @@ from .model import Model
 from .parameters import SCENE, builder_defaults
 from .settings import settings_of
 
-MEMBRANE, SOLID, TRUSS, RIGID, COLLIDER, _SCENE = map(
-    builder_defaults, ("MEMBRANE", "SOLID", "TRUSS", "RIGID", "COLLIDER", SCENE)
-)
+_SOLID, _TRUSS = builder_defaults("SOLID"), builder_defaults("TRUSS")
 
 
 class ModelBuilder(FlatBuilder, LinkBuilder):
@@ -34,17 +32,11 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
 
     Parameters: `gravity` [m/s^2], `ambient_pressure` [Pa] outside every membrane (0 is the papers' law).
 
-    Here and in the methods below `parameters/` declares defaults and bounds; `more` are settings that it declares and
-    that have no argument of their own. `Model.settings` keeps them all.
+    Here and in the methods below `settings` are those that `parameters/` declares for the scene or body, with defaults
+    and bounds. `Model.settings` keeps them all.
     """
 
-    def __init__(
-        self,
-        *,
-        gravity: Sequence[float] = (0.0, 0.0, -9.81),
-        ambient_pressure: float = _SCENE.ambient_pressure,
-        **more: Any,
-    ) -> None:
+    def __init__(self, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), **settings: Any) -> None:
         self._settings = settings_of("scene", SCENE, locals())
         self._ambient_pressure = self._settings["ambient_pressure"]
         self._gravity = np.asarray(gravity, dtype=float)
@@ -58,45 +50,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         self._hoses: list[GivenHose] = []
 
     def add_membrane(
-        self,
-        name: str,
-        positions: ArrayLike,
-        triangles: ArrayLike,
-        *,
-        mass: float = MEMBRANE.mass,
-        gauge_pressure: float = MEMBRANE.gauge_pressure,
-        stretch_modulus: float = MEMBRANE.stretch_modulus,
-        bend_modulus: float = MEMBRANE.bend_modulus,
-        damping: float = MEMBRANE.damping,
-        spring_damping: float = MEMBRANE.spring_damping,
-        rigid_springs: bool = MEMBRANE.rigid_springs,
-        friction: float = MEMBRANE.friction,
-        bounciness: float = MEMBRANE.bounciness,
-        thickness: float = MEMBRANE.thickness,
-        self_collision: bool = MEMBRANE.self_collision,
-        pinned: ArrayLike | None = None,
-        velocity: Sequence[float] = MEMBRANE.velocity,
-        pressure_at: str = MEMBRANE.pressure_at,
-        drawn_shape: str = MEMBRANE.drawn_shape,
-        start_at_rest: bool = MEMBRANE.start_at_rest,
-        gas_amount: float | None = MEMBRANE.gas_amount,
-        temperature: float = MEMBRANE.temperature,
-        spring_constant: float | None = MEMBRANE.spring_constant,
-        point_mass: float | None = MEMBRANE.point_mass,
-        creep_time: float = MEMBRANE.creep_time,
-        yield_strain: float = MEMBRANE.yield_strain,
-        plastic_limit: float = MEMBRANE.plastic_limit,
-        tear_strain: float = MEMBRANE.tear_strain,
-        pump_rate: float = MEMBRANE.pump_rate,
-        leak_diameter: float = MEMBRANE.leak_diameter,
-        sticks: bool = MEMBRANE.sticks,
-        gas_hold: str = MEMBRANE.gas_hold,
-        gas_exponent: float = MEMBRANE.gas_exponent,
-        inflation_time: float = MEMBRANE.inflation_time,
-        fill_density: float = MEMBRANE.fill_density,
-        fill_share: float = MEMBRANE.fill_share,
-        bond_strength: float = MEMBRANE.bond_strength,
-        **more: Any,
+        self, name: str, positions: ArrayLike, triangles: ArrayLike, *, pinned: ArrayLike | None = None, **settings: Any
     ) -> int:
         """Add a closed skin filled with gas; returns its number among the membranes.
 
@@ -202,31 +156,12 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         triangles: ArrayLike,
         *,
         kind: str = "SOLID",
-        cell_size: float = SOLID.cell_size,
-        mass: float = SOLID.mass,
         density: float | None = None,
-        modulus: float = SOLID.modulus,
-        poisson_ratio: float = SOLID.poisson_ratio,
-        particle_radius: float = TRUSS.particle_radius,
-        damping: float = SOLID.damping,
-        spring_damping: float = SOLID.spring_damping,
-        rigid_springs: bool = SOLID.rigid_springs,
-        friction: float = SOLID.friction,
-        bounciness: float = SOLID.bounciness,
-        thickness: float = SOLID.thickness,
+        poisson_ratio: float = _SOLID.poisson_ratio,
+        particle_radius: float = _TRUSS.particle_radius,
         pinned: ArrayLike | None = None,
-        velocity: Sequence[float] = SOLID.velocity,
-        spring_constant: float | None = SOLID.spring_constant,
-        point_mass: float | None = SOLID.point_mass,
-        volume_compliance: float | None = SOLID.volume_compliance,
-        creep_time: float = SOLID.creep_time,
-        yield_strain: float = SOLID.yield_strain,
-        plastic_limit: float = SOLID.plastic_limit,
-        tear_strain: float = SOLID.tear_strain,
-        sticks: bool = SOLID.sticks,
-        bond_strength: float = SOLID.bond_strength,
-        stiffening: float = SOLID.stiffening,
-        **more: Any,
+        volume_compliance: float | None = _SOLID.volume_compliance,
+        **settings: Any,
     ) -> int:
         """Add a soft solid that fills a closed mesh; returns its number among the membranes.
 
@@ -304,23 +239,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         )
         return len(self._membranes) - 1
 
-    def add_rigid(
-        self,
-        name: str,
-        positions: ArrayLike,
-        triangles: ArrayLike,
-        *,
-        mass: float = RIGID.mass,
-        friction: float = RIGID.friction,
-        bounciness: float = RIGID.bounciness,
-        thickness: float = RIGID.thickness,
-        sharp: bool = RIGID.sharp,
-        linear_damping: float = RIGID.linear_damping,
-        angular_damping: float = RIGID.angular_damping,
-        velocity: Sequence[float] = RIGID.velocity,
-        angular_velocity: Sequence[float] = RIGID.angular_velocity,
-        **more: Any,
-    ) -> int:
+    def add_rigid(self, name: str, positions: ArrayLike, triangles: ArrayLike, **settings: Any) -> int:
         """Add a rigid body of uniform density; returns its number among the rigid bodies.
 
         Parameters
@@ -351,18 +270,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         )
         return len(self._rigid) - 1
 
-    def add_collider(
-        self,
-        name: str,
-        positions: ArrayLike,
-        triangles: ArrayLike,
-        *,
-        friction: float = COLLIDER.friction,
-        bounciness: float = COLLIDER.bounciness,
-        thickness: float = COLLIDER.thickness,
-        sharp: bool = COLLIDER.sharp,
-        **more: Any,
-    ) -> int:
+    def add_collider(self, name: str, positions: ArrayLike, triangles: ArrayLike, **settings: Any) -> int:
         """Add a still or animated obstacle of infinite mass, closed or open; returns its number among the colliders.
 
         `thickness` [m] is added to that of the bodies that touch it; `sharp`: as in `add_rigid`. Other parameters as in
