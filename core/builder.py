@@ -54,68 +54,47 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
     ) -> int:
         """Add a closed skin filled with gas; returns its number among the membranes.
 
-        Parameters
-        ----------
-        positions, triangles
-            Rest shape [m], world frame, shape (vertex_count, 3); outward triangles, shape (triangle_count, 3).
-        mass
-            Total mass [kg], spread over the vertices by area.
-        gauge_pressure
-            Pressure above ambient [Pa]; sets the amount of gas. Above minus ambient.
-        stretch_modulus, bend_modulus
-            Y [N/m] and B [N m]; independent of how fine the mesh is (Van Gelder 1998; Grinspun et al. 2003). In a
-            regular pattern of triangles bending costs B / 2 ((k1 + k2)^2 + 2 (k1 - k2)^2) per area for the curvatures
-            k1 and k2, other patterns up to three times as much along their diagonals.
-        damping
-            Decay rate of vibrations [1/s]; falling and rolling are not damped.
-        spring_damping
-            Modulus of the dampers along the springs [N s/m]: they resist a rate of strain as the springs, by the
-            stretch modulus, resist strain (Kelvin-Voigt), independent of how fine the mesh is.
-        rigid_springs
-            Whether the springs keep their length, as of infinite stiffness; only with the solver XPBD.
-        friction, bounciness
-            Coulomb coefficient; separation speed over approach speed, 0 to 1, besides losses to vibrations. A pair of
-            bodies uses the geometric means.
-        thickness
-            Distance kept from other surfaces [m]; 0 = 5 % of the mean edge length.
-        self_collision
-            Whether the skin cannot pass through itself.
-        pinned
-            Vertices that are kinematic.
-        velocity
-            At the start [m/s].
-        pressure_at
-            DRAWN: the gas has the gauge pressure at the volume of the given positions. REST: in equilibrium, without
-            gravity and contact (`inflation`), also where a `FrameInput` gives another pressure.
-        drawn_shape
-            SLACK: the springs are at rest as given. INFLATED: they are shorter, such that the given shape is the
-            equilibrium at the gauge pressure, or near it where springs cannot hold it.
-        start_at_rest
-            Whether the body starts in equilibrium instead of moving there; with the pressure at REST.
-        gas_amount, temperature
-            n [mol] and T [K] of the gas; an amount replaces `gauge_pressure` and `pressure_at`: p = nRT / V - ambient.
-        spring_constant
-            k [N/m] of every edge; replaces the stretch modulus, and stiffens with the number of edges (Mesit 2007).
-            Spring damping then is the constant c of every damper [N s/m].
-        point_mass
-            [kg] of every vertex; replaces the mass.
-        creep_time, yield_strain, plastic_limit
-            Plastic flow (`core/plasticity/`): above the yield strain stress relaxes within the creep time [s], 0 =
-            never; rest lengths change by at most the plastic limit, as a share of the drawn ones, 0 = without limit.
-        tear_strain
-            Strain at which edges tear, 0 = never: the gas leaves through the hole, and its jet pushes the body.
-        pump_rate, leak_diameter
-            Gas that a pump brings in [mol/s], and the diameter of a hole to the air [m] (`core/flow/`).
-        sticks
-            Whether the skin is glued to other soft bodies where it touches them.
-        gas_hold, gas_exponent
-            What the gas keeps: AMOUNT, with p V^exponent constant, PRESSURE, or VOLUME to 0.1 % (`bodies/gas_laws.py`).
-        inflation_time
-            [s] in which the gauge pressure rises from 0 at the start; 0 = it is there.
-        fill_density, fill_share
-            [kg/m^3] and part of the volume of what is inside and has weight (`impulses/fluids.py`).
-        bond_strength
-            Pull [N] at which a glued vertex comes off, 0 = never (`core/plasticity/`).
+        * `positions`, `triangles`: Rest shape [m], world frame, shape (vertex_count, 3); outward triangles, shape
+          (triangle_count, 3).
+        * `mass`: Total mass [kg], spread over the vertices by area.
+        * `gauge_pressure`: Pressure above ambient [Pa]; sets the amount of gas. Above minus ambient.
+        * `stretch_modulus`, `bend_modulus`: Y [N/m] and B [N m]; independent of how fine the mesh is (Van Gelder 1998;
+          Grinspun et al. 2003). In a regular pattern of triangles bending costs B / 2 ((k1 + k2)^2 + 2 (k1 - k2)^2) per
+          area for the curvatures k1 and k2, other patterns up to three times as much along their diagonals.
+        * `damping`: Decay rate of vibrations [1/s]; falling and rolling are not damped.
+        * `spring_damping`: Modulus of the dampers along the springs [N s/m]: they resist a rate of strain as the
+          springs, by the stretch modulus, resist strain (Kelvin-Voigt), independent of how fine the mesh is.
+        * `rigid_springs`: Whether the springs keep their length, as of infinite stiffness; only with the solver XPBD.
+        * `friction`, `bounciness`: Coulomb coefficient; separation speed over approach speed, 0 to 1, besides losses to
+          vibrations. A pair of bodies uses the geometric means.
+        * `thickness`: Distance kept from other surfaces [m]; 0 = 5 % of the mean edge length.
+        * `self_collision`: Whether the skin cannot pass through itself.
+        * `pinned`: Vertices that are kinematic.
+        * `velocity`: At the start [m/s].
+        * `pressure_at`: DRAWN: the gas has the gauge pressure at the volume of the given positions. REST: in
+          equilibrium, without gravity and contact (`inflation`), also where a `FrameInput` gives another pressure.
+        * `drawn_shape`: SLACK: the springs are at rest as given. INFLATED: they are shorter, such that the given shape
+          is the equilibrium at the gauge pressure, or near it where springs cannot hold it.
+        * `start_at_rest`: Whether the body starts in equilibrium instead of moving there; with the pressure at REST.
+        * `gas_amount`, `temperature`: n [mol] and T [K] of the gas; an amount replaces `gauge_pressure` and
+          `pressure_at`: p = nRT / V - ambient.
+        * `spring_constant`: k [N/m] of every edge; replaces the stretch modulus, and stiffens with the number of edges
+          (Mesit 2007). Spring damping then is the constant c of every damper [N s/m].
+        * `point_mass`: [kg] of every vertex; replaces the mass.
+        * `creep_time`, `yield_strain`, `plastic_limit`: Plastic flow (`core/plasticity/`): above the yield strain
+          stress relaxes within the creep time [s], 0 = never; rest lengths change by at most the plastic limit, as a
+          share of the drawn ones, 0 = without limit.
+        * `tear_strain`: Strain at which edges tear, 0 = never: the gas leaves through the hole, and its jet pushes the
+          body.
+        * `pump_rate`, `leak_diameter`: Gas that a pump brings in [mol/s], and the diameter of a hole to the air [m]
+          (`core/flow/`).
+        * `sticks`: Whether the skin is glued to other soft bodies where it touches them.
+        * `gas_hold`, `gas_exponent`: What the gas keeps: AMOUNT, with p V^exponent constant, PRESSURE, or VOLUME to 0.1
+          % (`bodies/gas_laws.py`).
+        * `inflation_time`: [s] in which the gauge pressure rises from 0 at the start; 0 = it is there.
+        * `fill_density`, `fill_share`: [kg/m^3] and part of the volume of what is inside and has weight
+          (`impulses/fluids.py`).
+        * `bond_strength`: Pull [N] at which a glued vertex comes off, 0 = never (`core/plasticity/`).
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -167,39 +146,29 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
 
         A lattice of springs is simulated and has contact (`bodies.lattice.cells`); the mesh's vertices follow it.
 
-        Parameters
-        ----------
-        kind
-            SOLID, or TRUSS: springs alone, with Poisson's ratio 1/4 (Kurmaly & Wu 2021).
-        cell_size
-            Edge of the lattice's cells [m]; at most the mesh's least extent, 0 = a quarter of it. A bar of n cells
-            across is too stiff by 1.3 / n^2 where it bends, by up to 5 / n^2 at Poisson's ratio 0.4.
-        mass, density
-            [kg]; or [kg/m^3], which then sets the mass.
-        modulus, poisson_ratio
-            Young's modulus [Pa] and Poisson's ratio of a SOLID, 0.25 to 0.49; independent of the cell size.
-        particle_radius
-            Of the spheres around the vertices of a TRUSS, whose contact prevents its collapse at high speed (Kurmaly &
-            Wu 2021, 4) [cell's edge]: 0 = none, at most 0.5; 0.4 stops a vertex between two others. With the papers'
-            methods alone.
-        spring_damping
-            Modulus of the dampers along the springs [Pa s]: they resist a rate of strain as the springs, by Young's
-            modulus, resist strain.
-        damping, rigid_springs, friction, bounciness, thickness, pinned, velocity
-            As in `add_membrane`. Pinned vertices pin the lattice's vertices on the faces between them and at least the
-            nearest one each. No self-contact.
-        spring_constant, point_mass
-            k [N/m] of every spring of the lattice, and [kg] of every of its points; they replace modulus, and mass and
-            density. What keeps the volume follows k, so that Poisson's ratio stays.
-        volume_compliance
-            Of every tetrahedron of a SOLID [m^3/Pa], in place of that by modulus and Poisson's ratio; 0, rigid, with
-            the solver XPBD alone.
-        creep_time, yield_strain, plastic_limit, tear_strain, sticks, bond_strength
-            As in `add_membrane`; the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of
-            volume, the better the higher its Poisson's ratio.
-        stiffening
-            a: springs are stiffer by the factor 1 + a strain^2, as tissue is (`energy/stiffening.py`). Not with a creep
-            time.
+        * `kind`: SOLID, or TRUSS: springs alone, with Poisson's ratio 1/4 (Kurmaly & Wu 2021).
+        * `cell_size`: Edge of the lattice's cells [m]; at most the mesh's least extent, 0 = a quarter of it. A bar of n
+          cells across is too stiff by 1.3 / n^2 where it bends, by up to 5 / n^2 at Poisson's ratio 0.4.
+        * `mass`, `density`: [kg]; or [kg/m^3], which then sets the mass.
+        * `modulus`, `poisson_ratio`: Young's modulus [Pa] and Poisson's ratio of a SOLID, 0.25 to 0.49; independent of
+          the cell size.
+        * `particle_radius`: Of the spheres around the vertices of a TRUSS, whose contact prevents its collapse at high
+          speed (Kurmaly & Wu 2021, 4) [cell's edge]: 0 = none, at most 0.5; 0.4 stops a vertex between two others. With
+          the papers' methods alone.
+        * `spring_damping`: Modulus of the dampers along the springs [Pa s]: they resist a rate of strain as the
+          springs, by Young's modulus, resist strain.
+        * `damping`, `rigid_springs`, `friction`, `bounciness`, `thickness`, `pinned`, `velocity`: As in `add_membrane`.
+          Pinned vertices pin the lattice's vertices on the faces between them and at least the nearest one each. No
+          self-contact.
+        * `spring_constant`, `point_mass`: k [N/m] of every spring of the lattice, and [kg] of every of its points; they
+          replace modulus, and mass and density. What keeps the volume follows k, so that Poisson's ratio stays.
+        * `volume_compliance`: Of every tetrahedron of a SOLID [m^3/Pa], in place of that by modulus and Poisson's
+          ratio; 0, rigid, with the solver XPBD alone.
+        * `creep_time`, `yield_strain`, `plastic_limit`, `tear_strain`, `sticks`, `bond_strength`: As in `add_membrane`;
+          the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of volume, the better the
+          higher its Poisson's ratio.
+        * `stiffening`: a: springs are stiffer by the factor 1 + a strain^2, as tissue is (`energy/stiffening.py`). Not
+          with a creep time.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -242,21 +211,14 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
     def add_rigid(self, name: str, positions: ArrayLike, triangles: ArrayLike, **settings: Any) -> int:
         """Add a rigid body of uniform density; returns its number among the rigid bodies.
 
-        Parameters
-        ----------
-        positions, triangles
-            Shape at the start [m], world frame, shape (vertex_count, 3); outward triangles of a closed surface, shape
-            (triangle_count, 3). It may be concave.
-        mass
-            [kg]; with the mesh it gives the centre of mass and the inertia tensor.
-        friction, bounciness, thickness
-            As in `add_membrane`; thickness 0 = 0.5 % of the cube root of the volume.
-        sharp
-            Whether it cuts skins that it presses (`core/plasticity/cuts.py`).
-        linear_damping, angular_damping
-            Decay rates of velocity and angular velocity [1/s].
-        velocity, angular_velocity
-            Of the centre of mass [m/s], about it [1/s], at the start.
+        * `positions`, `triangles`: Shape at the start [m], world frame, shape (vertex_count, 3); outward triangles of a
+          closed surface, shape (triangle_count, 3). It may be concave.
+        * `mass`: [kg]; with the mesh it gives the centre of mass and the inertia tensor.
+        * `friction`, `bounciness`, `thickness`: As in `add_membrane`; thickness 0 = 0.5 % of the cube root of the
+          volume.
+        * `sharp`: Whether it cuts skins that it presses (`core/plasticity/cuts.py`).
+        * `linear_damping`, `angular_damping`: Decay rates of velocity and angular velocity [1/s].
+        * `velocity`, `angular_velocity`: Of the centre of mass [m/s], about it [1/s], at the start.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """

@@ -10,14 +10,9 @@ GIVEN_GAS: tuple[Choice, ...] = (
 )
 GIVEN_VOLUMES: tuple[Choice, ...] = (
     ("POISSON", "Poisson", "Young's modulus and Poisson's ratio", "NONE", 0),
-    (
-        "COMPLIANCE",
-        "Compliance",
-        "One compliance for all tetrahedra, as in texts on XPBD; 0 keeps their volumes",
-        "NONE",
-        1,
-    ),
-)
+    ("COMPLIANCE", "Compliance",
+     "One compliance for all tetrahedra, as in texts on XPBD; 0 keeps their volumes", "NONE", 1),
+)  # fmt: skip
 GIVEN_STIFFNESS: tuple[Choice, ...] = (
     ("MODULUS", "Modulus", "A modulus of the material, independent of the mesh", "NONE", 0),
     ("SPRING", "Springs", "One spring constant for all edges, as in the papers; a finer mesh is stiffer", "NONE", 1),

@@ -16,8 +16,7 @@ MARGIN = 1e-6
 def remove_approach(contact, x, y, velocity, h, again):
     """An inelastic impulse on each contact that fails: as last verified, or `again`, after other impulses."""
     points, rigid = contact.points, contact.rigid
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             if not (again or fails(contacts, c)):
                 continue

@@ -213,8 +213,7 @@ def note_carried(contact):
     points, run = contact.points, contact.run
     run.state[CARRIED_COUNT] = 0
     points.stamp[:] = 0
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for q in range(4 * run.found[2 + kind]):
             i = contacts.points[q] >> 2
             if contact.bodies.kind[points.body[i]] != SOFT and points.stamp[i] != 1:

@@ -57,8 +57,7 @@ def note(candidates, place, i, j, k, m):
 def keep_what_is_drawn(contact):
     """Let contacts of a body with itself keep no more than a share of what they are apart at rest [m]."""
     rest = contact.boxes.shape.rest
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             a, b = pair_of(contact, contacts, c)
             if a != b:

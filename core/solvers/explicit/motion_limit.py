@@ -89,8 +89,7 @@ def join_failing(contact, y, rows, members):
     """Unite what moves in each contact that fails at y: how many fail, contacts and movers of all islands so far."""
     run, points = contact.run, contact.points
     failed = 0
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(run.found[2 + kind]):
             if holds(y, contacts, c, kind == 1):
                 continue

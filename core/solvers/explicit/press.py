@@ -118,8 +118,7 @@ def prepare(contact, x):
     """Everything about new contacts that stays for the epoch."""
     run, by_tick = contact.run, contact.bodies.by_tick
     run.found[2] = keep_nearest(contact.corners, run.found[2], run.head, run.following)
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(run.found[2 + kind]):
             a, b = pair_of(contact, contacts, c)
             if by_tick[a] and by_tick[b]:  # answered once per tick
@@ -214,8 +213,7 @@ def press(contact, losses, x, velocity, h):
     Rigid points' rows of `velocity` must be 0. What pairs of bodies do to each other is noted in `losses`.
     """
     any_near = False
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             store4(contacts.grip, 4 * c, four(0.0, 0.0, 0.0, 0.0))
             if is_near(contacts, c):
@@ -234,8 +232,7 @@ def press_again(contact, losses, x, velocity, h):
     Returns the largest change of an impulse, as a share of the contact's normal one.
     """
     most = 0.0
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             if is_near(contacts, c):
                 most = max(most, press_one(contact, contacts, c, kind == 1, losses, x, velocity, h))
@@ -246,8 +243,7 @@ def press_again(contact, losses, x, velocity, h):
 def pressing_count(contact):
     """How many of the contacts have an impulse along their normal."""
     pressing = 0
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             pressing += contacts.grip[4 * c + 3] > 0.0
     return pressing

@@ -18,8 +18,7 @@ def stay(contact, x, y, velocity, h, for_frame):
     while stopped:
         stopped = False
         place_carried(contact, y)
-        for kind in range(2):
-            contacts = contact.corners if kind == 0 else contact.sides
+        for kind, contacts in enumerate((contact.corners, contact.sides)):
             for c in range(run.found[2 + kind]):
                 if holds(y, contacts, c, kind == 1):
                     continue
@@ -100,8 +99,7 @@ def stop_all(contact, x, y, velocity, h):
         else:
             stop_skin(contact, b, x, y, velocity, h)
     place_carried(contact, y)
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(run.found[2 + kind]):
             holds(y, contacts, c, kind == 1)
 

@@ -29,12 +29,9 @@ def touch(contacts, c):
 
 @lean_kernel
 def orient_touching(contact, x):
-    """Orient the normals of contacts without a gap; edges that meet at an end, or are parallel, are left to their
-    vertices.
-    """
+    """Orient the normals of contacts without a gap; edges that meet at an end, or are parallel, have none."""
     bodies = contact.bodies
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             if not touch(contacts, c):
                 continue

@@ -92,8 +92,7 @@ def separate(x, y, contacts, c, other, q, are_edges):
 def verify(contact, y):
     """Compute the gaps at the end of the step, y; returns how many contacts end nearer than allowed."""
     failed = 0
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             failed += not holds(y, contacts, c, kind == 1)
     return failed
@@ -102,8 +101,7 @@ def verify(contact, y):
 @lean_kernel
 def accept(contact, y):
     """Take over the gaps at the end of the step."""
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             contacts.gap[4 * c + 2] = contacts.gap[4 * c]
             contacts.gap[4 * c] = lane(sum_spread(projections(y, contacts, c) * load4(contacts.weight, 4 * c)), 0)

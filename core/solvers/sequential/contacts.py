@@ -59,8 +59,7 @@ def impulses_of(capacity: int) -> Impulses:
 def aim(phase, x, velocity, h):
     """Target velocity and point of action of each contact; clears the impulses."""
     contact = phase.contact
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
         for c in range(contact.run.found[2 + kind]):
             impulses.wanted[c] = NOTHING
@@ -84,8 +83,7 @@ def aim(phase, x, velocity, h):
 def start_warm(phase, x, velocity):
     """Warm start: apply the impulses of the substep before."""
     contact = phase.contact
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
         for c in range(contact.run.found[2 + kind]):
             held, size = impulses.across[c], impulses.along[c]
@@ -97,13 +95,10 @@ def start_warm(phase, x, velocity):
 
 @lean_kernel
 def sweep(phase, x, velocity):
-    """Project all contacts once; returns the largest change of a velocity over the distance that its contact keeps
-    [1/s].
-    """
+    """Project all contacts once; returns the largest change of a velocity over the distance to keep [1/s]."""
     changed = 0.0
     contact = phase.contact
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
         for c in range(contact.run.found[2 + kind]):
             wanted, before = impulses.wanted[c], impulses.along[c]
@@ -189,8 +184,7 @@ def note_all(phase, x):
     losses, touching, pressing = phase.losses, phase.touching, 0
     touching[:] = False
     contact = phase.contact
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
         for c in range(contact.run.found[2 + kind]):
             size = impulses.along[c]
@@ -216,8 +210,7 @@ def aim_bounce(phase, slow):
     """
     contact, bounciness = phase.contact, phase.losses.pairs.bounciness
     body_kind = contact.bodies.kind
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
         for c in range(contact.run.found[2 + kind]):
             impulses.wanted[c] = NOTHING
