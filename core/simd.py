@@ -300,10 +300,10 @@ def any_larger(typing_context: Any, a: Any, b: Any) -> Any:
 def four_sums3(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     """(0 + 1) + 2 of each of four vectors whose fourth lane is 0."""
 
-    def emit(builder: Any, *given: Any) -> Any:
+    def emit(builder: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
         first, second = (
-            builder.fadd(_mixed(builder, *two, [0, 4, 2, 6]), _mixed(builder, *two, [1, 5, 3, 7]))
-            for two in (given[:2], given[2:])
+            builder.fadd(_mixed(builder, one, other, [0, 4, 2, 6]), _mixed(builder, one, other, [1, 5, 3, 7]))
+            for one, other in ((a, b), (c, d))
         )
         return builder.fadd(_mixed(builder, first, second, [0, 1, 4, 5]), _mixed(builder, first, second, [2, 3, 6, 7]))
 
