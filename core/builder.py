@@ -24,9 +24,7 @@ from .model import Model
 from .parameters import SCENE, builder_defaults
 from .settings import settings_of
 
-MEMBRANE, SOLID, TRUSS, RIGID, COLLIDER, _SCENE = map(
-    builder_defaults, ("MEMBRANE", "SOLID", "TRUSS", "RIGID", "COLLIDER", SCENE)
-)
+_SOLID, _TRUSS = builder_defaults("SOLID"), builder_defaults("TRUSS")
 
 
 class ModelBuilder(FlatBuilder, LinkBuilder):
@@ -34,17 +32,11 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
 
     Parameters: `gravity` [m/s^2], `ambient_pressure` [Pa] outside every membrane (0 is the papers' law).
 
-    Here and in the methods below `parameters/` declares defaults and bounds; `more` are settings that it declares and
-    that have no argument of their own. `Model.settings` keeps them all.
+    Here and in the methods below `settings` are those that `parameters/` declares for the scene or body, with defaults
+    and bounds. `Model.settings` keeps them all.
     """
 
-    def __init__(
-        self,
-        *,
-        gravity: Sequence[float] = (0.0, 0.0, -9.81),
-        ambient_pressure: float = _SCENE.ambient_pressure,
-        **more: Any,
-    ) -> None:
+    def __init__(self, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), **settings: Any) -> None:
         self._settings = settings_of("scene", SCENE, locals())
         self._ambient_pressure = self._settings["ambient_pressure"]
         self._gravity = np.asarray(gravity, dtype=float)
@@ -58,110 +50,51 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         self._hoses: list[GivenHose] = []
 
     def add_membrane(
-        self,
-        name: str,
-        positions: ArrayLike,
-        triangles: ArrayLike,
-        *,
-        mass: float = MEMBRANE.mass,
-        gauge_pressure: float = MEMBRANE.gauge_pressure,
-        stretch_modulus: float = MEMBRANE.stretch_modulus,
-        bend_modulus: float = MEMBRANE.bend_modulus,
-        damping: float = MEMBRANE.damping,
-        spring_damping: float = MEMBRANE.spring_damping,
-        rigid_springs: bool = MEMBRANE.rigid_springs,
-        friction: float = MEMBRANE.friction,
-        bounciness: float = MEMBRANE.bounciness,
-        thickness: float = MEMBRANE.thickness,
-        self_collision: bool = MEMBRANE.self_collision,
-        pinned: ArrayLike | None = None,
-        velocity: Sequence[float] = MEMBRANE.velocity,
-        pressure_at: str = MEMBRANE.pressure_at,
-        drawn_shape: str = MEMBRANE.drawn_shape,
-        start_at_rest: bool = MEMBRANE.start_at_rest,
-        gas_amount: float | None = MEMBRANE.gas_amount,
-        temperature: float = MEMBRANE.temperature,
-        spring_constant: float | None = MEMBRANE.spring_constant,
-        point_mass: float | None = MEMBRANE.point_mass,
-        creep_time: float = MEMBRANE.creep_time,
-        yield_strain: float = MEMBRANE.yield_strain,
-        plastic_limit: float = MEMBRANE.plastic_limit,
-        tear_strain: float = MEMBRANE.tear_strain,
-        pump_rate: float = MEMBRANE.pump_rate,
-        leak_diameter: float = MEMBRANE.leak_diameter,
-        sticks: bool = MEMBRANE.sticks,
-        gas_hold: str = MEMBRANE.gas_hold,
-        gas_exponent: float = MEMBRANE.gas_exponent,
-        inflation_time: float = MEMBRANE.inflation_time,
-        fill_density: float = MEMBRANE.fill_density,
-        fill_share: float = MEMBRANE.fill_share,
-        bond_strength: float = MEMBRANE.bond_strength,
-        **more: Any,
+        self, name: str, positions: ArrayLike, triangles: ArrayLike, *, pinned: ArrayLike | None = None, **settings: Any
     ) -> int:
         """Add a closed skin filled with gas; returns its number among the membranes.
 
-        Parameters
-        ----------
-        positions, triangles
-            Rest shape [m], world frame, shape (vertex_count, 3); outward triangles, shape (triangle_count, 3).
-        mass
-            Total mass [kg], spread over the vertices by area.
-        gauge_pressure
-            Pressure above ambient [Pa]; sets the amount of gas. Above minus ambient.
-        stretch_modulus, bend_modulus
-            Y [N/m] and B [N m]; independent of how fine the mesh is (Van Gelder 1998; Grinspun et al. 2003). In a
-            regular pattern of triangles bending costs B / 2 ((k1 + k2)^2 + 2 (k1 - k2)^2) per area for the curvatures
-            k1 and k2, other patterns up to three times as much along their diagonals.
-        damping
-            Decay rate of vibrations [1/s]; falling and rolling are not damped.
-        spring_damping
-            Modulus of the dampers along the springs [N s/m]: they resist a rate of strain as the springs, by the
-            stretch modulus, resist strain (Kelvin-Voigt), independent of how fine the mesh is.
-        rigid_springs
-            Whether the springs keep their length, as of infinite stiffness; only with the solver XPBD.
-        friction, bounciness
-            Coulomb coefficient; separation speed over approach speed, 0 to 1, besides losses to vibrations. A pair of
-            bodies uses the geometric means.
-        thickness
-            Distance kept from other surfaces [m]; 0 = 5 % of the mean edge length.
-        self_collision
-            Whether the skin cannot pass through itself.
-        pinned
-            Vertices that are kinematic.
-        velocity
-            At the start [m/s].
-        pressure_at
-            DRAWN: the gas has the gauge pressure at the volume of the given positions. REST: in equilibrium, without
-            gravity and contact (`inflation`), also where a `FrameInput` gives another pressure.
-        drawn_shape
-            SLACK: the springs are at rest as given. INFLATED: they are shorter, such that the given shape is the
-            equilibrium at the gauge pressure, or near it where springs cannot hold it.
-        start_at_rest
-            Whether the body starts in equilibrium instead of moving there; with the pressure at REST.
-        gas_amount, temperature
-            n [mol] and T [K] of the gas; an amount replaces `gauge_pressure` and `pressure_at`: p = nRT / V - ambient.
-        spring_constant
-            k [N/m] of every edge; replaces the stretch modulus, and stiffens with the number of edges (Mesit 2007).
-            Spring damping then is the constant c of every damper [N s/m].
-        point_mass
-            [kg] of every vertex; replaces the mass.
-        creep_time, yield_strain, plastic_limit
-            Plastic flow (`core/plasticity/`): above the yield strain stress relaxes within the creep time [s], 0 =
-            never; rest lengths change by at most the plastic limit, as a share of the drawn ones, 0 = without limit.
-        tear_strain
-            Strain at which edges tear, 0 = never: the gas leaves through the hole, and its jet pushes the body.
-        pump_rate, leak_diameter
-            Gas that a pump brings in [mol/s], and the diameter of a hole to the air [m] (`core/flow/`).
-        sticks
-            Whether the skin is glued to other soft bodies where it touches them.
-        gas_hold, gas_exponent
-            What the gas keeps: AMOUNT, with p V^exponent constant, PRESSURE, or VOLUME to 0.1 % (`bodies/gas_laws.py`).
-        inflation_time
-            [s] in which the gauge pressure rises from 0 at the start; 0 = it is there.
-        fill_density, fill_share
-            [kg/m^3] and part of the volume of what is inside and has weight (`impulses/fluids.py`).
-        bond_strength
-            Pull [N] at which a glued vertex comes off, 0 = never (`core/plasticity/`).
+        * `positions`, `triangles`: Rest shape [m], world frame, shape (vertex_count, 3); outward triangles, shape
+          (triangle_count, 3).
+        * `mass`: Total mass [kg], spread over the vertices by area.
+        * `gauge_pressure`: Pressure above ambient [Pa]; sets the amount of gas. Above minus ambient.
+        * `stretch_modulus`, `bend_modulus`: Y [N/m] and B [N m]; independent of how fine the mesh is (Van Gelder 1998;
+          Grinspun et al. 2003). In a regular pattern of triangles bending costs B / 2 ((k1 + k2)^2 + 2 (k1 - k2)^2) per
+          area for the curvatures k1 and k2, other patterns up to three times as much along their diagonals.
+        * `damping`: Decay rate of vibrations [1/s]; falling and rolling are not damped.
+        * `spring_damping`: Modulus of the dampers along the springs [N s/m]: they resist a rate of strain as the
+          springs, by the stretch modulus, resist strain (Kelvin-Voigt), independent of how fine the mesh is.
+        * `rigid_springs`: Whether the springs keep their length, as of infinite stiffness; only with the solver XPBD.
+        * `friction`, `bounciness`: Coulomb coefficient; separation speed over approach speed, 0 to 1, besides losses to
+          vibrations. A pair of bodies uses the geometric means.
+        * `thickness`: Distance kept from other surfaces [m]; 0 = 5 % of the mean edge length.
+        * `self_collision`: Whether the skin cannot pass through itself.
+        * `pinned`: Vertices that are kinematic.
+        * `velocity`: At the start [m/s].
+        * `pressure_at`: DRAWN: the gas has the gauge pressure at the volume of the given positions. REST: in
+          equilibrium, without gravity and contact (`inflation`), also where a `FrameInput` gives another pressure.
+        * `drawn_shape`: SLACK: the springs are at rest as given. INFLATED: they are shorter, such that the given shape
+          is the equilibrium at the gauge pressure, or near it where springs cannot hold it.
+        * `start_at_rest`: Whether the body starts in equilibrium instead of moving there; with the pressure at REST.
+        * `gas_amount`, `temperature`: n [mol] and T [K] of the gas; an amount replaces `gauge_pressure` and
+          `pressure_at`: p = nRT / V - ambient.
+        * `spring_constant`: k [N/m] of every edge; replaces the stretch modulus, and stiffens with the number of edges
+          (Mesit 2007). Spring damping then is the constant c of every damper [N s/m].
+        * `point_mass`: [kg] of every vertex; replaces the mass.
+        * `creep_time`, `yield_strain`, `plastic_limit`: Plastic flow (`core/plasticity/`): above the yield strain
+          stress relaxes within the creep time [s], 0 = never; rest lengths change by at most the plastic limit, as a
+          share of the drawn ones, 0 = without limit.
+        * `tear_strain`: Strain at which edges tear, 0 = never: the gas leaves through the hole, and its jet pushes the
+          body.
+        * `pump_rate`, `leak_diameter`: Gas that a pump brings in [mol/s], and the diameter of a hole to the air [m]
+          (`core/flow/`).
+        * `sticks`: Whether the skin is glued to other soft bodies where it touches them.
+        * `gas_hold`, `gas_exponent`: What the gas keeps: AMOUNT, with p V^exponent constant, PRESSURE, or VOLUME to 0.1
+          % (`bodies/gas_laws.py`).
+        * `inflation_time`: [s] in which the gauge pressure rises from 0 at the start; 0 = it is there.
+        * `fill_density`, `fill_share`: [kg/m^3] and part of the volume of what is inside and has weight
+          (`impulses/fluids.py`).
+        * `bond_strength`: Pull [N] at which a glued vertex comes off, 0 = never (`core/plasticity/`).
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -202,69 +135,41 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         triangles: ArrayLike,
         *,
         kind: str = "SOLID",
-        cell_size: float = SOLID.cell_size,
-        mass: float = SOLID.mass,
         density: float | None = None,
-        modulus: float = SOLID.modulus,
-        poisson_ratio: float = SOLID.poisson_ratio,
-        particle_radius: float = TRUSS.particle_radius,
-        damping: float = SOLID.damping,
-        spring_damping: float = SOLID.spring_damping,
-        rigid_springs: bool = SOLID.rigid_springs,
-        friction: float = SOLID.friction,
-        bounciness: float = SOLID.bounciness,
-        thickness: float = SOLID.thickness,
+        poisson_ratio: float = _SOLID.poisson_ratio,
+        particle_radius: float = _TRUSS.particle_radius,
         pinned: ArrayLike | None = None,
-        velocity: Sequence[float] = SOLID.velocity,
-        spring_constant: float | None = SOLID.spring_constant,
-        point_mass: float | None = SOLID.point_mass,
-        volume_compliance: float | None = SOLID.volume_compliance,
-        creep_time: float = SOLID.creep_time,
-        yield_strain: float = SOLID.yield_strain,
-        plastic_limit: float = SOLID.plastic_limit,
-        tear_strain: float = SOLID.tear_strain,
-        sticks: bool = SOLID.sticks,
-        bond_strength: float = SOLID.bond_strength,
-        stiffening: float = SOLID.stiffening,
-        **more: Any,
+        volume_compliance: float | None = _SOLID.volume_compliance,
+        **settings: Any,
     ) -> int:
         """Add a soft solid that fills a closed mesh; returns its number among the membranes.
 
         A lattice of springs is simulated and has contact (`bodies.lattice.cells`); the mesh's vertices follow it.
 
-        Parameters
-        ----------
-        kind
-            SOLID, or TRUSS: springs alone, with Poisson's ratio 1/4 (Kurmaly & Wu 2021).
-        cell_size
-            Edge of the lattice's cells [m]; at most the mesh's least extent, 0 = a quarter of it. A bar of n cells
-            across is too stiff by 1.3 / n^2 where it bends, by up to 5 / n^2 at Poisson's ratio 0.4.
-        mass, density
-            [kg]; or [kg/m^3], which then sets the mass.
-        modulus, poisson_ratio
-            Young's modulus [Pa] and Poisson's ratio of a SOLID, 0.25 to 0.49; independent of the cell size.
-        particle_radius
-            Of the spheres around the vertices of a TRUSS, whose contact prevents its collapse at high speed (Kurmaly &
-            Wu 2021, 4) [cell's edge]: 0 = none, at most 0.5; 0.4 stops a vertex between two others. With the papers'
-            methods alone.
-        spring_damping
-            Modulus of the dampers along the springs [Pa s]: they resist a rate of strain as the springs, by Young's
-            modulus, resist strain.
-        damping, rigid_springs, friction, bounciness, thickness, pinned, velocity
-            As in `add_membrane`. Pinned vertices pin the lattice's vertices on the faces between them and at least the
-            nearest one each. No self-contact.
-        spring_constant, point_mass
-            k [N/m] of every spring of the lattice, and [kg] of every of its points; they replace modulus, and mass and
-            density. What keeps the volume follows k, so that Poisson's ratio stays.
-        volume_compliance
-            Of every tetrahedron of a SOLID [m^3/Pa], in place of that by modulus and Poisson's ratio; 0, rigid, with
-            the solver XPBD alone.
-        creep_time, yield_strain, plastic_limit, tear_strain, sticks, bond_strength
-            As in `add_membrane`; the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of
-            volume, the better the higher its Poisson's ratio.
-        stiffening
-            a: springs are stiffer by the factor 1 + a strain^2, as tissue is (`energy/stiffening.py`). Not with a creep
-            time.
+        * `kind`: SOLID, or TRUSS: springs alone, with Poisson's ratio 1/4 (Kurmaly & Wu 2021).
+        * `cell_size`: Edge of the lattice's cells [m]; at most the mesh's least extent, 0 = a quarter of it, or more
+          where that makes too many (`bodies/automatic_cells.py`). A bar of n cells across is too stiff by 1.3 / n^2
+          where it bends, by up to 5 / n^2 at Poisson's ratio 0.4.
+        * `mass`, `density`: [kg]; or [kg/m^3], which then sets the mass.
+        * `modulus`, `poisson_ratio`: Young's modulus [Pa] and Poisson's ratio of a SOLID, 0.25 to 0.49; independent of
+          the cell size.
+        * `particle_radius`: Of the spheres around the vertices of a TRUSS, whose contact prevents its collapse at high
+          speed (Kurmaly & Wu 2021, 4) [cell's edge]: 0 = none, at most 0.5; 0.4 stops a vertex between two others. With
+          the papers' methods alone.
+        * `spring_damping`: Modulus of the dampers along the springs [Pa s]: they resist a rate of strain as the
+          springs, by Young's modulus, resist strain.
+        * `damping`, `rigid_springs`, `friction`, `bounciness`, `thickness`, `pinned`, `velocity`: As in `add_membrane`.
+          Pinned vertices pin the lattice's vertices on the faces between them and at least the nearest one each. No
+          self-contact.
+        * `spring_constant`, `point_mass`: k [N/m] of every spring of the lattice, and [kg] of every of its points; they
+          replace modulus, and mass and density. What keeps the volume follows k, so that Poisson's ratio stays.
+        * `volume_compliance`: Of every tetrahedron of a SOLID [m^3/Pa], in place of that by modulus and Poisson's
+          ratio; 0, rigid, with the solver XPBD alone.
+        * `creep_time`, `yield_strain`, `plastic_limit`, `tear_strain`, `sticks`, `bond_strength`: As in `add_membrane`;
+          the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of volume, the better the
+          higher its Poisson's ratio.
+        * `stiffening`: a: springs are stiffer by the factor 1 + a strain^2, as tissue is (`energy/stiffening.py`). Not
+          with a creep time.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -304,40 +209,17 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         )
         return len(self._membranes) - 1
 
-    def add_rigid(
-        self,
-        name: str,
-        positions: ArrayLike,
-        triangles: ArrayLike,
-        *,
-        mass: float = RIGID.mass,
-        friction: float = RIGID.friction,
-        bounciness: float = RIGID.bounciness,
-        thickness: float = RIGID.thickness,
-        sharp: bool = RIGID.sharp,
-        linear_damping: float = RIGID.linear_damping,
-        angular_damping: float = RIGID.angular_damping,
-        velocity: Sequence[float] = RIGID.velocity,
-        angular_velocity: Sequence[float] = RIGID.angular_velocity,
-        **more: Any,
-    ) -> int:
+    def add_rigid(self, name: str, positions: ArrayLike, triangles: ArrayLike, **settings: Any) -> int:
         """Add a rigid body of uniform density; returns its number among the rigid bodies.
 
-        Parameters
-        ----------
-        positions, triangles
-            Shape at the start [m], world frame, shape (vertex_count, 3); outward triangles of a closed surface, shape
-            (triangle_count, 3). It may be concave.
-        mass
-            [kg]; with the mesh it gives the centre of mass and the inertia tensor.
-        friction, bounciness, thickness
-            As in `add_membrane`; thickness 0 = 0.5 % of the cube root of the volume.
-        sharp
-            Whether it cuts skins that it presses (`core/plasticity/cuts.py`).
-        linear_damping, angular_damping
-            Decay rates of velocity and angular velocity [1/s].
-        velocity, angular_velocity
-            Of the centre of mass [m/s], about it [1/s], at the start.
+        * `positions`, `triangles`: Shape at the start [m], world frame, shape (vertex_count, 3); outward triangles of a
+          closed surface, shape (triangle_count, 3). It may be concave.
+        * `mass`: [kg]; with the mesh it gives the centre of mass and the inertia tensor.
+        * `friction`, `bounciness`, `thickness`: As in `add_membrane`; thickness 0 = 0.5 % of the cube root of the
+          volume.
+        * `sharp`: Whether it cuts skins that it presses (`core/plasticity/cuts.py`).
+        * `linear_damping`, `angular_damping`: Decay rates of velocity and angular velocity [1/s].
+        * `velocity`, `angular_velocity`: Of the centre of mass [m/s], about it [1/s], at the start.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -351,18 +233,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         )
         return len(self._rigid) - 1
 
-    def add_collider(
-        self,
-        name: str,
-        positions: ArrayLike,
-        triangles: ArrayLike,
-        *,
-        friction: float = COLLIDER.friction,
-        bounciness: float = COLLIDER.bounciness,
-        thickness: float = COLLIDER.thickness,
-        sharp: bool = COLLIDER.sharp,
-        **more: Any,
-    ) -> int:
+    def add_collider(self, name: str, positions: ArrayLike, triangles: ArrayLike, **settings: Any) -> int:
         """Add a still or animated obstacle of infinite mass, closed or open; returns its number among the colliders.
 
         `thickness` [m] is added to that of the bodies that touch it; `sharp`: as in `add_rigid`. Other parameters as in

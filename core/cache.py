@@ -24,21 +24,14 @@ Float32Array = NDArray[np.float32]
 class FrameCache:
     """Positions of every body at consecutive frames.
 
-    Parameters
-    ----------
-    first_frame
-        Number of the first frame that will be appended.
-    body_names, vertex_counts
-        One entry per body, in the order in which positions are appended. A rigid body has 0 vertices: its transform
-        says where it is.
-    input_fingerprint
-        Names the settings and meshes the frames were made from; compared by the caller, not here.
-    start_fingerprint
-        Names the shapes at the first frame, likewise.
-    start_names
-        Digests of the bodies and colliders of the first frame, in the order of the state; empty if unknown.
-    holds_forces
-        Whether each frame has the contact forces on the vertices, too.
+    * `first_frame`: Number of the first frame that will be appended.
+    * `body_names`, `vertex_counts`: One entry per body, in the order in which positions are appended. A rigid body has
+      0 vertices: its transform says where it is.
+    * `input_fingerprint`: Names the settings and meshes the frames were made from; compared by the caller, not here.
+    * `start_fingerprint`: Names the shapes at the first frame, likewise.
+    * `start_names`: Digests of the bodies and colliders of the first frame, in the order of the state; empty if
+      unknown.
+    * `holds_forces`: Whether each frame has the contact forces on the vertices, too.
     """
 
     def __init__(
@@ -93,25 +86,21 @@ class FrameCache:
     ) -> None:
         """Add the next frame.
 
-        Parameters
-        ----------
-        positions
-            One array per body [m], world frame, shape (vertex_count of the body, 3).
-        transforms
-            World from local matrix of every body at this frame, shape (body_count, 4, 4); identities if None.
-        forces
-            Contact forces on the vertices of each body [N], shape (vertex_count of the body,); zero if None. Kept if
-            the cache holds forces.
+        * `positions`: One array per body [m], world frame, shape (vertex_count of the body, 3).
+        * `transforms`: World from local matrix of every body at this frame, shape (body_count, 4, 4); identities if
+          None.
+        * `forces`: Contact forces on the vertices of each body [N], shape (vertex_count of the body,); zero if None.
+          Kept if the cache holds forces.
 
         Raises `CacheError` if the frame is not the next one or a shape does not fit.
         """
         if frame != self.last_frame + 1:
-            raise CacheError(f"frame {frame}: the cache ends at {self.last_frame}. Simulate the frames between first.")
+            raise CacheError(f"frame {frame}: the cache ends at {self.last_frame}. Append the frames between first.")
         arrays = [np.asarray(array, dtype=np.float32) for array in positions]
         shapes = [array.shape for array in arrays]
         if shapes != [(count, 3) for count in self.vertex_counts]:
             raise CacheError(
-                f"frame {frame}: positions of shapes {shapes} for {self.vertex_counts} vertices. Reset first."
+                f"frame {frame}: positions of shapes {shapes} for {self.vertex_counts} vertices. Begin another cache."
             )
         body_count = len(self.body_names)
         matrices = np.tile(np.eye(4), (body_count, 1, 1)) if transforms is None else np.array(transforms, dtype=float)
@@ -147,7 +136,7 @@ class FrameCache:
     def _at(self, arrays: list[Float32Array], body: int, time: float) -> Float32Array:
         if not self.first_frame <= time <= self.last_frame:
             raise CacheError(
-                f"frame {time:g}: the cache holds {self.first_frame} to {self.last_frame}. Simulate first."
+                f"frame {time:g}: the cache holds {self.first_frame} to {self.last_frame}. Give one of these."
             )
         whole = math.floor(time)
         share = np.float32(time - whole)
@@ -161,7 +150,9 @@ class FrameCache:
     def transform(self, body: int, frame: int) -> NDArray[np.float64]:
         """World from local matrix of one body at a whole frame, shape (4, 4)."""
         if not self.first_frame <= frame <= self.last_frame:
-            raise CacheError(f"frame {frame}: the cache holds {self.first_frame} to {self.last_frame}. Simulate first.")
+            raise CacheError(
+                f"frame {frame}: the cache holds {self.first_frame} to {self.last_frame}. Give one of these."
+            )
         return self._transforms[frame - self.first_frame][body]
 
     def write(self, file: IO[bytes]) -> None:
@@ -226,7 +217,7 @@ class FrameCache:
             with Path(path).open("rb") as file:
                 return cls.read(file, str(path))
         except FileNotFoundError as error:
-            raise CacheError(f"{path}: there is no such cache. Simulate first.") from error
+            raise CacheError(f"{path}: there is no such cache. Give the path of a saved one.") from error
         except OSError as error:
             raise CacheError(f"{path}: not a readable cache ({error}). Simulate again.") from error
 

@@ -232,9 +232,9 @@ def _compile_elsewhere(jobs: list[Job]) -> None:
     hands = dealt(jobs, min(_MOST_PROCESSES, os.cpu_count() or 1))
     costs = [sum(cost.seconds for cost in _costs(hand)) for hand in hands]
     clock = TimeLeft(max(costs) * slowness())
-    _progress = Progress(0.0, _compiling(clock.told(0.0, 0.0)))
+    _progress = Progress(0.0, _compiling(clock.estimate(0.0, 0.0)))
     began, shares = time.monotonic(), [0.0] * len(hands)
-    children = [_compiler(hand) for hand in hands]
+    children = _compilers(hands)
     complaints = [deque[str](maxlen=1) for _ in children]  # the last of each
     readers = []
     for k, (child, words) in enumerate(zip(children, complaints, strict=True)):
@@ -246,12 +246,26 @@ def _compile_elsewhere(jobs: list[Job]) -> None:
         while reader.is_alive():
             reader.join(_INTERVAL)
             share = min(shares)
-            _progress = Progress(share, _compiling(clock.told(share, time.monotonic() - began)))
+            _progress = Progress(share, _compiling(clock.estimate(share, time.monotonic() - began)))
     for child, words in zip(children, complaints, strict=True):
         with child:  # closes its pipes and waits for it
             pass
         if child.returncode:
             raise _failed("".join(words).strip())
+
+
+def _compilers(hands: list[list[Job]]) -> "list[subprocess.Popen[str]]":
+    """A process for each list of jobs; if one cannot be started, those before it end."""
+    children: list[subprocess.Popen[str]] = []
+    try:
+        for hand in hands:
+            children.append(_compiler(hand))
+    except SoftPressureError:
+        for child in children:
+            with child:  # closes its pipes and waits for it
+                child.kill()
+        raise
+    return children
 
 
 def dealt(jobs: Collection[Job], count: int) -> list[list[Job]]:
@@ -369,39 +383,28 @@ class _Cost(NamedTuple):
     kernels: int
 
 
-#: Cost of each part by itself, with the explicit method and with any other, measured on one machine.
+#: Cost of the kernels that all parts but rigid bodies alone share, and of each part by itself; with the explicit method
+#: and with any other, measured on one machine.
 _COSTS = {
     "EXPLICIT": {
-        "SKIN": _Cost(3.0, 5),
-        "SELF_CONTACT": _Cost(1.1, 8),
-        "CROSSED": _Cost(5.3, 35),
-        "LATTICE": _Cost(4.0, 8),
-        "FLAT": _Cost(0.3, 2),
-        "SIMULATION_MESH": _Cost(15.0, 58),
-        "RIGID": _Cost(22.0, 153),
-        "COUPLED": _Cost(27.0, 109),
+        "": _Cost(41.0, 246), "SKIN": _Cost(3.0, 5), "SELF_CONTACT": _Cost(1.1, 8), "CROSSED": _Cost(5.3, 35),
+        "LATTICE": _Cost(4.0, 8), "FLAT": _Cost(0.3, 2), "SIMULATION_MESH": _Cost(13.5, 58),
+        "RIGID": _Cost(22.0, 153), "COUPLED": _Cost(12.0, 109),
     },
     "": {
-        "SKIN": _Cost(4.0, 20),
-        "SELF_CONTACT": _Cost(1.0, 5),
-        "CROSSED": _Cost(1.5, 4),
-        "LATTICE": _Cost(2.5, 8),
-        "FLAT": _Cost(0.5, 4),
-        "SIMULATION_MESH": _Cost(15.0, 22),
-        "RIGID": _Cost(13.0, 65),
-        "COUPLED": _Cost(1.5, 7),
+        "": _Cost(40.0, 275), "SKIN": _Cost(4.0, 20), "SELF_CONTACT": _Cost(1.0, 5), "CROSSED": _Cost(1.5, 4),
+        "LATTICE": _Cost(2.5, 8), "FLAT": _Cost(0.5, 4), "SIMULATION_MESH": _Cost(13.5, 22),
+        "RIGID": _Cost(13.0, 65), "COUPLED": _Cost(1.5, 7),
     },
-}
-#: Cost of the kernels that all parts share, except rigid bodies alone.
-_COMMON = {"EXPLICIT": _Cost(51.0, 246), "": _Cost(40.0, 275)}
+}  # fmt: skip
 
 
 def _costs(jobs: Collection[Job]) -> list[_Cost]:
     """Cost of each of these jobs, in order."""
     found, is_first = list[_Cost](), True
     for job in jobs:
-        method = job.solver if job.solver in _COSTS else ""
-        own, common = _COSTS[method][job.part], _COMMON[method]
+        costs = _COSTS.get(job.solver, _COSTS[""])
+        own, common = costs[job.part], costs[""]
         if is_first and job.part != "RIGID":
             own, is_first = _Cost(own.seconds + common.seconds, own.kernels + common.kernels), False
         found.append(own)

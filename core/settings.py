@@ -12,15 +12,15 @@ from .parameters import Parameter, builder_default, of_body
 def settings_of(name: str, body: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a body of `BODIES`, or of a `SCENE`, among the arguments `given` to a method, by name.
 
-    What has no argument of its own is in `given["more"]`; what is not there either has the builder's default. Numbers,
+    What has no argument of its own is in `given["settings"]`; what is not there has the builder's default. Numbers,
     truth values, choices and vectors are plain; None is what replaces another setting and is not given. Raises
     `ParameterError` for values out of their range, and for names that are not declared.
     """
     own = {each.name: each for each in of_body(body) if each.is_captured and each.taken_by == "MODEL"}
-    if unknown := given["more"].keys() - own.keys():
+    if unknown := given["settings"].keys() - own.keys():
         raise ParameterError(f"{name}: {min(unknown)}; there is no such setting. Give one of {', '.join(own)}.")
     values = {setting: builder_default(each, body) for setting, each in own.items()}
-    values |= {setting: value for setting, value in {**given, **given["more"]}.items() if setting in own}
+    values |= {setting: value for setting, value in {**given, **given["settings"]}.items() if setting in own}
     return {setting: checked(name, own[setting], value, body) for setting, value in values.items()}
 
 

@@ -52,6 +52,24 @@ def _spread(builder: Any, value: Any) -> Any:
     )
 
 
+def _mixed(builder: Any, one: Any, other: Any, order: list[int]) -> Any:
+    """Lanes of two vectors by their numbers, those of the second from 4 on."""
+    return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, len(order)), order))
+
+
+def _filled(builder: Any, start: Any, numbers: tuple[Any, ...]) -> Any:
+    """Lanes with the first ones set to numbers."""
+    value = ir.Constant(ir.VectorType(numbers[0].type, _COUNT), start)
+    for place, number in enumerate(numbers):
+        value = builder.insert_element(value, number, _LANE(place))
+    return value
+
+
+def _emitted(emit: Callable[..., Any]) -> Callable[..., Any]:
+    """Code of an intrinsic that needs no more than LLVM's builder and the values."""
+    return lambda context, builder, signature, arguments: emit(builder, *arguments)
+
+
 def _register(operation: Callable[..., Any], emit: str) -> None:
     @type_callable(operation)  # type: ignore[untyped-decorator]
     def type_operation(context: Any) -> Callable[..., Any]:
@@ -178,59 +196,42 @@ def spread(typing_context: Any, value: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def triple(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
     """Three float64 and 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value = ir.Constant(_vector(x), [0.0] * _COUNT)
-        for number, argument in enumerate(arguments):
-            value = builder.insert_element(value, argument, _LANE(number))
-        return value
-
-    return Lanes(x)(x, x, x), generate
+    return Lanes(x)(x, x, x), _emitted(lambda builder, *given: _filled(builder, [0.0] * _COUNT, given))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def lane(typing_context: Any, value: Any, number: Any) -> Any:
     """Lane `number` as a number."""
-    return value.element(value, types.intp), lambda context, builder, signature, arguments: builder.extract_element(
-        arguments[0], builder.trunc(arguments[1], _LANE)
-    )
+    emit = _emitted(lambda builder, one, place: builder.extract_element(one, builder.trunc(place, _LANE)))
+    return value.element(value, types.intp), emit
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def sum_spread(typing_context: Any, value: Any) -> Any:
     """Sum of all lanes, (0 + 1) + (2 + 3), in all lanes."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        total = arguments[0]
+    def emit(builder: Any, total: Any) -> Any:
         for order in ([1, 0, 3, 2], [2, 3, 0, 1]):
-            swapped = builder.shuffle_vector(total, total, ir.Constant(ir.VectorType(_LANE, _COUNT), order))
-            total = builder.fadd(total, swapped)
+            total = builder.fadd(total, _mixed(builder, total, total, order))
         return total
 
-    return value(value), generate
+    return value(value), _emitted(emit)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def four(typing_context: Any, x: Any, y: Any, z: Any, w: Any) -> Any:
     """Four float64."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value = ir.Constant(_vector(x), ir.Undefined)
-        for number, argument in enumerate(arguments):
-            value = builder.insert_element(value, argument, _LANE(number))
-        return value
-
-    return Lanes(x)(x, x, x, x), generate
+    return Lanes(x)(x, x, x, x), _emitted(lambda builder, *given: _filled(builder, ir.Undefined, given))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def where_larger(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     """Lane by lane c where a > b, else d."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.select(builder.fcmp_ordered(">", arguments[0], arguments[1]), arguments[2], arguments[3])
+    def emit(builder: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", a, b), c, d)
 
-    return a(a, b, c, d), generate
+    return a(a, b, c, d), _emitted(emit)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -238,10 +239,7 @@ def spread_each(typing_context: Any, value: Any) -> Any:
     """Four times four numbers: the first lane in all lanes, the second, the third, the fourth."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        one = arguments[0]
-        all_ = [
-            builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_LANE, _COUNT), [k] * 4)) for k in range(_COUNT)
-        ]
+        all_ = [_mixed(builder, arguments[0], arguments[0], [k] * 4) for k in range(_COUNT)]
         return context.make_tuple(builder, signature.return_type, all_)
 
     return types.UniTuple(value, _COUNT)(value), generate  # type: ignore[attr-defined]
@@ -252,14 +250,12 @@ def transposed(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     """The first lanes of all four, the second, the third, the fourth."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def mixed(one: Any, other: Any, order: list[int]) -> Any:
-            return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, _COUNT), order))
-
         first, second, third, fourth = arguments
-        low, high = mixed(first, second, [0, 4, 2, 6]), mixed(first, second, [1, 5, 3, 7])
-        low2, high2 = mixed(third, fourth, [0, 4, 2, 6]), mixed(third, fourth, [1, 5, 3, 7])
-        all_ = [mixed(one, other, [0, 1, 4, 5]) for one, other in ((low, low2), (high, high2))]
-        all_ += [mixed(one, other, [2, 3, 6, 7]) for one, other in ((low, low2), (high, high2))]
+        pairs = [
+            (_mixed(builder, first, second, order), _mixed(builder, third, fourth, order))
+            for order in ([0, 4, 2, 6], [1, 5, 3, 7])
+        ]
+        all_ = [_mixed(builder, *pair, order) for order in ([0, 1, 4, 5], [2, 3, 6, 7]) for pair in pairs]
         return context.make_tuple(builder, signature.return_type, all_)
 
     return types.UniTuple(a, _COUNT)(a, a, a, a), generate  # type: ignore[attr-defined]
@@ -271,87 +267,67 @@ def rotated(typing_context: Any, value: Any) -> Any:
 
     Then a cross b is rotated(a * rotated(b) - rotated(a) * b).
     """
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        order = ir.Constant(ir.VectorType(_LANE, _COUNT), [1, 2, 0, 3])
-        return builder.shuffle_vector(arguments[0], arguments[0], order)
-
-    return value(value), generate
+    return value(value), _emitted(lambda builder, one: _mixed(builder, one, one, [1, 2, 0, 3]))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def root(typing_context: Any, value: Any) -> Any:
     """Square root of each lane, or of a number."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(builder: Any, one: Any) -> Any:
         if isinstance(value, Lanes):
             kind, name = _vector(value.element), f"llvm.sqrt.v4f{value.element.bitwidth}"
         else:
             kind, name = _scalar(value), f"llvm.sqrt.f{value.bitwidth}"
         function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name)
-        return builder.call(function, [arguments[0]])
+        return builder.call(function, [one])
 
-    return value(value), generate
+    return value(value), _emitted(emit)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def any_larger(typing_context: Any, a: Any, b: Any) -> Any:
     """Whether a > b in any lane."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        found = builder.bitcast(builder.fcmp_ordered(">", arguments[0], arguments[1]), ir.IntType(_COUNT))
+    def emit(builder: Any, a: Any, b: Any) -> Any:
+        found = builder.bitcast(builder.fcmp_ordered(">", a, b), ir.IntType(_COUNT))
         return builder.icmp_unsigned("!=", found, ir.Constant(ir.IntType(_COUNT), 0))
 
-    return types.boolean(a, b), generate
+    return types.boolean(a, b), _emitted(emit)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def four_sums3(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     """(0 + 1) + 2 of each of four vectors whose fourth lane is 0."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def mixed(one: Any, other: Any, order: list[int]) -> Any:
-            return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, _COUNT), order))
+    def emit(builder: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+        first, second = (
+            builder.fadd(_mixed(builder, one, other, [0, 4, 2, 6]), _mixed(builder, one, other, [1, 5, 3, 7]))
+            for one, other in ((a, b), (c, d))
+        )
+        return builder.fadd(_mixed(builder, first, second, [0, 1, 4, 5]), _mixed(builder, first, second, [2, 3, 6, 7]))
 
-        halves = [
-            builder.fadd(mixed(one, other, [0, 4, 2, 6]), mixed(one, other, [1, 5, 3, 7]))
-            for one, other in (arguments[:2], arguments[2:])
-        ]
-        first, second = halves
-        return builder.fadd(mixed(first, second, [0, 1, 4, 5]), mixed(first, second, [2, 3, 6, 7]))
-
-    return a(a, a, a, a), generate
+    return a(a, a, a, a), _emitted(emit)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def larger(typing_context: Any, a: Any, b: Any) -> Any:
     """The larger of both in each lane; b where a is not a number."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        first, second = arguments
-        return builder.select(builder.fcmp_ordered(">", first, second), first, second)
-
-    return a(a, a), generate
+    return a(a, a), _emitted(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def smaller(typing_context: Any, a: Any, b: Any) -> Any:
     """The smaller of both in each lane; b where a is not a number."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        first, second = arguments
-        return builder.select(builder.fcmp_ordered("<", first, second), first, second)
-
-    return a(a, a), generate
+    return a(a, a), _emitted(lambda builder, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def positive(typing_context: Any, value: Any) -> Any:
     """One bit for each lane that is above 0: 1 for the first, 8 for the fourth."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        one = arguments[0]
+    def emit(builder: Any, one: Any) -> Any:
         found = builder.fcmp_ordered(">", one, ir.Constant(one.type, [0.0] * _COUNT))
         return builder.zext(builder.bitcast(found, ir.IntType(_COUNT)), ir.IntType(64))
 
-    return types.int64(value), generate
+    return types.int64(value), _emitted(emit)

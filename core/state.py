@@ -1,6 +1,6 @@
 """`State`: all data of a model that change during a simulation."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,35 +150,15 @@ class State:
         )
 
     def copy(self) -> "State":
-        """An independent copy."""
-        return State(
-            positions=self.positions.copy(),
-            velocities=self.velocities.copy(),
-            rigid=self.rigid.copy(),
-            touching=self.touching.copy(),
-            gas=self.gas.copy(),
-            approach=self.approach,
-            wrong_side=self.wrong_side.copy(),
-            held=self.held,
-            still_pose=self.still_pose.copy(),
-            still_time=self.still_time.copy(),
-            velocity_change=self.velocity_change.copy(),
-            final_gas=self.final_gas.copy(),
-            load=self.load.copy(),
-            particles=self.particles.copy(),
-            keyed=self.keyed,
-            frame=self.frame,
-            still=self.still,
-            goals=self.goals,
-            rest_lengths=self.rest_lengths,
-            lost_gas=self.lost_gas,
-            valves=self.valves,
-            felt_gravity=self.felt_gravity,
-            surface=self.surface,
-            soft_load=self.soft_load,
-            rigid_marks=self.rigid_marks,
-            begins=self.begins,
-        )
+        """An independent copy; it shares what is replaced, never changed."""
+        return replace(self, **{name: getattr(self, name).copy() for name in _CHANGED})
+
+
+#: Fields of `State` that change in place.
+_CHANGED = (
+    "positions", "velocities", "rigid", "touching", "gas", "wrong_side", "still_pose", "still_time", "velocity_change",
+    "final_gas", "load", "particles",
+)  # fmt: skip
 
 
 def gas_amount(model: Model, gauge_pressure: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""How long work takes whose pace is only known once it goes on: what is told does not jump."""
+"""How long work takes whose pace is only known once it goes on: the estimates do not jump."""
 
 import math
 import os
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 #: From this share on the pace of the work itself tells how long the rest takes.
 _KNOWN = 0.2
-#: How much more than the least that was told may be told later.
+#: How much more than the least estimate a later one may be.
 _RISE = 4.0 / 3.0
-#: What is told is a multiple of this [s].
+#: Estimates are multiples of this [s].
 _ROUND = 5.0
 
 
@@ -20,22 +20,22 @@ def slowness() -> float:
 
 
 class Left(NamedTuple):
-    """What is told of the time left."""
+    """An estimate of the time left."""
 
     seconds: float
-    #: Whether it takes longer than that, so that more should have been told before.
+    #: Whether it takes longer than that, so that earlier estimates were too low.
     is_least: bool
 
 
 class TimeLeft:
-    """Tells of work that is expected to take so many seconds; it never tells a third more than before."""
+    """Time left of work that is expected to take so many seconds; it never rises by more than a third."""
 
     def __init__(self, expected: float) -> None:
         self._expected = expected
-        self._least = math.inf  # that was told
+        self._least = math.inf  # of the estimates
 
-    def told(self, share: float, passed: float) -> Left:
-        """What to tell when a share (0 to 1) of the work is done after so many seconds."""
+    def estimate(self, share: float, passed: float) -> Left:
+        """What to report when a share (0 to 1) of the work is done after so many seconds."""
         known = min(share / _KNOWN, 1.0)
         measured = passed / share if share > 0.0 else 0.0
         total = (1.0 - known) * max(self._expected, passed) + known * measured

@@ -84,9 +84,7 @@ def edge_dampers(
 
 
 def rest_lengths(fillings: "Sequence[Filling | None]", edges: Edges, body_of_point: IntArray) -> FloatArray:
-    """Rest lengths of the springs [m], shape (edge_count,): as drawn, or those that keep the drawn shape under
-    pressure.
-    """
+    """Rest lengths of the springs [m]: as drawn, or those that keep the drawn shape under pressure."""
     lengths, edge_body = edges.rest_length.copy(), body_of_point[edges.points[:, 0]]
     for body, filling in enumerate(fillings):
         if filling is not None:

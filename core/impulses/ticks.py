@@ -122,9 +122,7 @@ class FrameImpulses:
         self._pressure: Pressure | None = None  # of the tick
 
     def wake(self, state: State, gravity: FloatArray) -> None:
-        """Wake bodies that impulses act on, before a solver checks for sleep; `gravity` [m/s^2] is that of the
-        steps.
-        """
+        """Wake bodies that impulses act on, before a solver checks for sleep; `gravity` of the steps [m/s^2]."""
         x, v = self._read(state)
         time = np.full(len(v), TICK)
         change = self._goal_change(x, v, 0.0, TICK, time)

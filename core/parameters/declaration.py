@@ -1,7 +1,7 @@
 """What a setting is declared by."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 #: What soft bodies can be made of; a lattice of a flat mesh has other settings than one of a closed mesh.
@@ -18,13 +18,14 @@ SCENE = "SCENE"
 Choice = tuple[str, str, str] | tuple[str, str, str, int] | tuple[str, str, str, str, int]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Parameter:
     """One setting. Its type is that of the default: a number, a whole number, a choice, a truth value or a vector."""
 
     name: str
     label: str
     tooltip: str
+    _: KW_ONLY
     bodies: tuple[str, ...]  # of `BODIES`, or `SCENE`
     default: Any  # of the panel
     plain: Mapping[str, Any] = field(default_factory=dict)  # by body: default of the builder, where it is another one
@@ -42,9 +43,7 @@ class Parameter:
     is_material: bool = False  # what presets hold
     is_captured: bool = True  # given to the builder; others say how a mesh is read
     is_dated: bool = True  # a change makes caches out of date
-    taken_by: str = (
-        "MODEL"  # of a scene's: what takes it, MODEL, WORLD, OPTIONS, the CAPTURE or the length of its FRAMES
-    )
+    taken_by: str = "MODEL"  # of a scene's: MODEL, WORLD, OPTIONS, the CAPTURE or the length of its FRAMES
     option: str = ""  # its name there, where it is another one
     where: tuple[str, Any] = ("", "")  # the choice and its value with which it counts; else it is not read nor shown
     group: str = ""  # rows of the panel that stand together; empty where a panel has a place of its own for it

@@ -82,9 +82,7 @@ def is_allowed(m, s, h, ka, kb, long, is_must):
 
 @lean_kernel
 def list_faces(m, s, h, na, nb):
-    """The faces around an edge, first the two that vanish, and what becomes of the others; their number and worst
-    quality before.
-    """
+    """The faces around an edge, first the two that vanish, what becomes of the others; their number, worst quality."""
     a, b = m.origin[h], m.origin[following(h)]
     s.faces[0], s.faces[1] = h // 3, m.twin[h] // 3
     n, worst = 0, 1.0

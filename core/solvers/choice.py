@@ -70,9 +70,7 @@ class Solver(Protocol):
         """One for a model with other values (`segments.py`), made faster than a new one; None where it would not be."""
 
     def remade(self, model: Model, /) -> "Solver | None":
-        """One for a model with other parts that moves the same masses, as else a tear would change the momentum; None
-        where a new one does.
-        """
+        """One for a model with other parts that moves the same masses, as tears keep the momentum; None if none can."""
 
     def take_rest_lengths(self) -> None:
         """Use the rest lengths of the model's springs, which have changed in place since the last step."""

@@ -62,7 +62,11 @@ class Rows:
         self.normal = contacts.normal.reshape(4, 4)[:, :3].copy()
         for c in range(4):
             contacts.normal[4 * c + 3] = self.normal[c] @ self.give(c) @ self.normal[c]
-        self.arguments = self.x.ravel(), self.velocity.ravel(), scene.contact.points, scene.contact.bodies, self.rigid
+        self.impulses = impulses_of(4)
+        scene.contact.run.found[:] = 0, 0, 4, 0
+        contact = scene.contact._replace(corners=contacts)
+        self.phase = scene._replace(contact=contact, corner_impulses=self.impulses)
+        self.arguments = self.phase, self.x.ravel(), self.velocity.ravel()
 
     def parts(self, c):
         """Weight, point and rigid body (or -1) of the four points of a contact."""
@@ -104,10 +108,10 @@ class Rows:
 @pytest.mark.parametrize("seed", range(6))
 def test_contacts_separate_and_obey_coulombs_cone(seed):
     rows = Rows(seed)
-    impulses = impulses_of(4)
+    impulses = rows.impulses
     impulses.wanted[:] = [rows.normal[c] @ rows.apart(c) + rows.rng.uniform(-0.5, 1.0) for c in range(4)]
     for _ in range(400):
-        changed = sweep(rows.contacts, 4, impulses, *rows.arguments)
+        changed = sweep(*rows.arguments)
     assert changed < 1e-9
     for c in range(4):
         n, u, along, across = rows.normal[c], rows.apart(c), impulses.along[c], impulses.across[c]
@@ -122,13 +126,13 @@ def test_contacts_separate_and_obey_coulombs_cone(seed):
 @pytest.mark.parametrize("row", [0, 1, 2])
 def test_one_contact_alone_is_solved_at_once_and_keeps_momentum(row):
     rows = Rows(7)
-    impulses = impulses_of(4)
+    impulses = rows.impulses
     impulses.wanted[:] = -1e300
     impulses.wanted[row] = rows.normal[row] @ rows.apart(row) + 0.3
     rows.contacts.friction[:] = 0.0
     before = rows.momentum()
     pinned = any(rows.scene.contact.points.inverse_mass[i] == 0.0 and q < 0 for _, i, q in rows.parts(row))
-    sweep(rows.contacts, 4, impulses, *rows.arguments)
+    sweep(*rows.arguments)
     validated(
         "normal velocity of one contact after a sweep", room="solvers/sequential",
         measured=rows.normal[row] @ rows.apart(row), expected=impulses.wanted[row], unit="m/s", abs=1e-12,
@@ -173,7 +177,7 @@ def test_attachments_have_their_compliance():
     arm = np.cross(x[anchor, :3] - model.rigid.centre[0], unit)
     give = contact.points.inverse_mass[i] + 1.0 / 0.5 + arm @ contact.rigid.tensor[0] @ arm
     impulse = -away / (TIME * give + 1.0 / (k * TIME))
-    project_glue(scene.glue, x.ravel(), velocity.ravel(), contact.points, contact.bodies, contact.rigid, TIME)
+    project_glue(contact, scene.glue, x.ravel(), velocity.ravel(), TIME)
     validated(
         "velocity by which an attachment gives way in a substep", room="solvers/sequential", measured=velocity[i, :3],
         expected=contact.points.inverse_mass[i] * impulse, unit="m/s", rel=1e-12,

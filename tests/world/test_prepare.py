@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import extension
 import pytest
@@ -177,6 +178,25 @@ def test_a_compiler_that_cannot_be_started_says_so(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
     with pytest.raises(SoftPressureError, match=r"Solver: compiling it failed\. .*nothing.* Try again"):
         list(prepare.prepare(prepare.jobs_for(["RIGID"])))
+
+
+def test_a_second_compiler_that_cannot_be_started_ends_the_first(
+    empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, popen = [], prepare.subprocess.Popen
+
+    def start(*given: Any, **options: Any) -> Any:
+        if started:
+            raise OSError("out of memory")
+        started.append(popen(*given, **options))
+        return started[0]
+
+    monkeypatch.setattr(prepare.subprocess, "Popen", start)
+    monkeypatch.setattr(prepare.os, "cpu_count", lambda: 2)
+    jobs = prepare.jobs_for(["SKIN", "SIMULATION_MESH"])
+    with pytest.raises(SoftPressureError, match=r"Solver: compiling it failed\. out of memory Try again"):
+        list(prepare.prepare(jobs))
+    assert len(started) == 1 and started[0].returncode is not None and not prepare.is_compiled(jobs)
 
 
 def test_a_method_that_refuses_a_scene_is_prepared_all_the_same(unprepared: None) -> None:

@@ -11,7 +11,7 @@ def told(expected: float, takes: float, pace: "np.ndarray | None" = None) -> lis
     count = round(takes)
     done = np.cumsum(np.ones(count) if pace is None else pace)
     clock = TimeLeft(expected)
-    return [clock.told(share, second) for second, share in enumerate(done[:-1] / done[-1], 1)]
+    return [clock.estimate(share, second) for second, share in enumerate(done[:-1] / done[-1], 1)]
 
 
 @pytest.mark.parametrize("takes", [12, 50, 120, 420, 2000])

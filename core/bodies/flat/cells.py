@@ -35,6 +35,7 @@ from ..lattice.cells import (
     join_at_edges,
 )
 from ..lattice.thin_parts import SPACING, cover
+from .outline import boundary
 
 #: mu of the springs over Young's modulus.
 MU_SHARE = 3.0 / 8.0
@@ -88,7 +89,7 @@ def fill_flat(name: str, outline: FloatArray, cell_size: float) -> FlatCells:
     used, corners = np.unique(spots[:, :, 0] * (count[1] + 1) + spots[:, :, 1], return_inverse=True)
     points = low + np.stack([used // (count[1] + 1), used % (count[1] + 1)], axis=1) * size
     corners = corners.reshape(-1, 4).astype(np.int32)
-    sides = _border(corners)
+    sides = boundary(corners)
     target = np.full(points.shape, np.nan)
     outer = np.unique(sides)
     target[outer] = nearest_on_outline(outline, points[outer])[0]
@@ -131,13 +132,6 @@ def _outline_samples(outline: FloatArray, spacing: float) -> FloatArray:
     side = np.repeat(np.arange(len(outline)), count)
     along = (np.arange(len(side)) - np.repeat(np.cumsum(count) - count, count) + 0.5) / count[side]
     return outline[side] + along[:, None] * d[side]
-
-
-def _border(corners: IntArray) -> IntArray:
-    """Edges that belong to one cell only, along its winding."""
-    sides = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2)
-    _, inverse, uses = np.unique(np.sort(sides, axis=1), axis=0, return_inverse=True, return_counts=True)
-    return np.ascontiguousarray(sides[uses[inverse.ravel()] == 1])
 
 
 def cell_springs(cells: FlatCells, modulus: float, depth: float) -> tuple[IntArray, FloatArray]:

@@ -130,9 +130,9 @@ def walk(name: str, edges: IntArray) -> IntArray:
     return np.array(path, np.int32)
 
 
-def boundary(triangles: IntArray) -> IntArray:
-    """Edges of triangles that belong to one triangle only, along its winding, shape (n, 2)."""
-    sides = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
+def boundary(faces: IntArray) -> IntArray:
+    """Edges of triangles, or of quads, that belong to one face only, along its winding, shape (n, 2)."""
+    sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
     _, inverse, uses = np.unique(np.sort(sides, axis=1), axis=0, return_inverse=True, return_counts=True)
     return sides[uses[inverse.ravel()] == 1].astype(np.int32)
 

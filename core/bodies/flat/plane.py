@@ -64,9 +64,7 @@ class Planes:
 
 
 def moved_within(model: Model, membrane: int, start: FloatArray, moved: FloatArray) -> FloatArray:
-    """Positions `moved` [m] without displacements out of a flat body's plane since `start`; of other bodies
-    unchanged.
-    """
+    """Positions `moved` [m] without what displaces a flat body since `start` out of its plane."""
     normal = model.flat.normal[membrane]
     if model.flat.depth[membrane] == 0.0:
         return moved

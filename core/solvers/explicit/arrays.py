@@ -192,11 +192,15 @@ OWN_SHARE = 0.2
 
 def own_thickness(model: Model) -> FloatArray:
     """Distance that each body keeps from itself [m]; 0 where contact with itself is not looked for."""
-    edges = model.surfaces.edges
+    return np.where(model.self_collision, np.minimum(2.0 * model.thickness, OWN_SHARE * mean_edges(model)), 0.0)
+
+
+def mean_edges(model: Model) -> FloatArray:
+    """Mean length of the edges of each body as drawn [m]."""
+    edges, body = model.surfaces.edges, model.surfaces.edge_body
     length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
-    count = np.bincount(model.surfaces.edge_body, minlength=model.body_count)
-    mean = np.bincount(model.surfaces.edge_body, length, minlength=model.body_count) / np.maximum(count, 1)
-    return np.where(model.self_collision, np.minimum(2.0 * model.thickness, OWN_SHARE * mean), 0.0)
+    count = np.bincount(body, minlength=model.body_count)
+    return np.asarray(np.bincount(body, length, minlength=model.body_count) / np.maximum(count, 1))
 
 
 def are_balls(model: Model) -> BoolArray:

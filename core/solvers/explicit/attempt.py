@@ -74,12 +74,13 @@ def drift_group(points, boxes, state, x, y, velocity, h, time, group):
 
 
 @lean_kernel
-def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
+def drift(contact, x, y, velocity, h, time):
     """y = x + h v, and trial poses of rigid bodies; whether a patch exceeds its slack.
 
     `time`: age of the predicted flight at the end of the step [s]. Soft bodies are the first ones.
     """
-    patches, state, team = boxes.patches, run.state, run.team
+    bodies, boxes, rigid = contact.bodies, contact.boxes, contact.rigid
+    patches, state, team = boxes.patches, contact.run.state, contact.run.team
     state[FAR] = 0
     hand_out(team, DRIFT, 0, boxes.groups.body_start[rigid.first_body[0]])
     far = False
@@ -100,15 +101,15 @@ def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
                 boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
                 far |= not strayed <= boxes.slack[patch]
     for k in range(state[CARRIED_COUNT]):
-        i = run.carried[k]
-        b = points.body[i]
+        i = contact.run.carried[k]
+        b = contact.points.body[i]
         if bodies.kind[b] == RIGID:
             place_point(rigid, b, i, y)
         else:
-            store4(y, 4 * i, load4(points.start, 4 * i) + load4(velocity, 4 * i) * time)
+            store4(y, 4 * i, load4(contact.points.start, 4 * i) + load4(velocity, 4 * i) * time)
     claimed = claim(team, 0)
     while claimed >= 0:
-        drift_group(points, boxes, state, x, y, velocity, h, time, block_of(claimed))
+        drift_group(contact.points, boxes, state, x, y, velocity, h, time, block_of(claimed))
         done(team, 0)
         claimed = claim(team, 0)
     finish(team)
@@ -125,8 +126,8 @@ def try_step(contact, planes, x, y, velocity, velocity_rows, h, attempt, limits)
     known, so nothing deviates in it.
     """
     bodies, boxes, run = contact.bodies, contact.boxes, contact.run
-    state, count = run.state, run.found
-    if drift(contact.points, bodies, boxes, contact.rigid, run, x, y, velocity, h, (state[AGE] + 1) * h):
+    state = run.state
+    if drift(contact, x, y, velocity, h, (state[AGE] + 1) * h):
         state[EARLY] += 1
         if attempt == 0:
             plan(boxes, bodies, run, state[AGE] + 1)
@@ -135,10 +136,8 @@ def try_step(contact, planes, x, y, velocity, velocity_rows, h, attempt, limits)
         else:  # impulses of this step exceeded the slack: contacts for this step alone
             widen(boxes, bodies, run, attempt)
         return OUTDATED
-    failed = guarantee.verify(y, contact.corners, count[2], False)
-    failed += guarantee.verify(y, contact.sides, count[3], True)
     is_over = state[WORK] > MOST_WORK
-    if failed == 0 or (not is_over and renew_failed(contact, x, y) == 0):
+    if guarantee.verify(contact, y) == 0 or (not is_over and renew_failed(contact, x, y) == 0):
         return ACCEPTED
     if not limits:
         return OUTDATED
@@ -175,10 +174,7 @@ def search(contact, x, velocity, h):
 @lean_kernel
 def find_contacts(contact, x, velocity, h):
     """`search` with the present pairs of bodies."""
-    points = contact.points
-    bodies = contact.bodies
-    rigid = contact.rigid
-    run = contact.run
+    bodies, rigid, run = contact.bodies, contact.rigid, contact.run
     state, count = run.state, run.found
     state[SEARCHES] += 1
     catch_up(rigid)
@@ -189,11 +185,7 @@ def find_contacts(contact, x, velocity, h):
             for i in range(4 * bodies.point_start[b], 4 * bodies.point_start[b + 1], 4):
                 store4(x, i, load4(run.given_start, i) + load4(velocity, i) * (h * state[STEP]))
     time = epoch(state, h)
-    fits = find_candidates(
-        x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1, bodies, points, contact.boxes,
-        contact.corner_candidates, contact.side_candidates, count[:2], run.fitted, contact.scratch, run.shift,
-        run.team,
-    )  # fmt: skip
+    fits = find_candidates(contact, x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1)
     first = rigid.first_body[0]
     last = first + rigid.inverse_mass.shape[0]
     velocity[4 * bodies.point_start[first] : 4 * bodies.point_start[last]] = 0.0
@@ -201,33 +193,30 @@ def find_contacts(contact, x, velocity, h):
         return False
     state[CANDIDATES] += count[0] + count[1]
     state[WORK] += count[0] + count[1]
-    count[2] = near_triangles(x, points.flight, contact.corner_candidates, count[0], time, contact.corners)
-    count[3] = near_edges(x, points.flight, contact.side_candidates, count[1], time, contact.sides)
-    room = contact.corners.reach.shape[0]
+    flight, room = contact.points.flight, contact.corners.reach.shape[0]
+    count[2] = near_triangles(x, flight, contact.corner_candidates, count[0], time, contact.corners)
+    count[3] = near_edges(x, flight, contact.side_candidates, count[1], time, contact.sides)
     if count[2] > room or count[3] > room:
         return False
-    keep_what_is_drawn(contact.corners, count[2], False, contact.boxes.shape.rest, points)
-    keep_what_is_drawn(contact.sides, count[3], True, contact.boxes.shape.rest, points)
+    keep_what_is_drawn(contact)
     if state[STARTS] == 1:
-        orient_touching(contact.corners, count[2], False, x, points, bodies)
-        orient_touching(contact.sides, count[3], True, x, points, bodies)
-    prepare(contact.corners, contact.sides, count[2:], x, points, bodies, rigid, run.head, run.following)
-    note_carried(contact.corners, count[2], points, bodies, run, True)
-    note_carried(contact.sides, count[3], points, bodies, run, False)
+        orient_touching(contact, x)
+    prepare(contact, x)
+    note_carried(contact)
     state[AGE] = 0
     return True
 
 
 @lean_kernel
-def note_carried(contacts, count, points, bodies, run, is_first):
+def note_carried(contact):
     """List the points of contacts that belong to rigid bodies or moving colliders."""
-    if is_first:
-        run.state[CARRIED_COUNT] = 0
-        for i in range(points.stamp.shape[0]):
-            points.stamp[i] = 0
-    for q in range(4 * count):
-        i = contacts.points[q] >> 2
-        if bodies.kind[points.body[i]] != SOFT and points.stamp[i] != 1:
-            points.stamp[i] = 1
-            run.carried[run.state[CARRIED_COUNT]] = i
-            run.state[CARRIED_COUNT] += 1
+    points, run = contact.points, contact.run
+    run.state[CARRIED_COUNT] = 0
+    points.stamp[:] = 0
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for q in range(4 * run.found[2 + kind]):
+            i = contacts.points[q] >> 2
+            if contact.bodies.kind[points.body[i]] != SOFT and points.stamp[i] != 1:
+                points.stamp[i] = 1
+                run.carried[run.state[CARRIED_COUNT]] = i
+                run.state[CARRIED_COUNT] += 1

@@ -139,76 +139,72 @@ def accept(rigid, h):
 
 
 @lean_inline_kernel
-def middle(x, points, contacts, c, weight, side):
+def middle(contact, x, contacts, c, weight, side):
     """Weighted mean of the points on a side of contact c, whose sides are different bodies [m]."""
     px = py = pz = 0.0
-    body, sign = points.body[contacts.points[4 * c + 3 * side] >> 2], 1.0 - 2.0 * side
+    body, sign = contact.points.body[contacts.points[4 * c + 3 * side] >> 2], 1.0 - 2.0 * side
     for k in range(4):
         i, w = contacts.points[4 * c + k], sign * lane(weight, k)
-        if points.body[i >> 2] == body:
+        if contact.points.body[i >> 2] == body:
             px, py, pz = px + w * x[i], py + w * x[i + 1], pz + w * x[i + 2]
     return px, py, pz
 
 
 @lean_inline_kernel
-def contact_point(x, points, contacts, c):
+def contact_point(contact, x, contacts, c):
     """The point where contact c acts, on both sides [m]: the one of side A, so that impulses have no net torque."""
-    return middle(x, points, contacts, c, load4(contacts.weight, 4 * c), 0)
+    return middle(contact, x, contacts, c, load4(contacts.weight, 4 * c), 0)
+
+
+@lean_inline_kernel
+def pair_of(contact, contacts, c):
+    """Numbers of the bodies on both sides of contact c."""
+    body = contact.points.body
+    return body[contacts.points[4 * c] >> 2], body[contacts.points[4 * c + 3] >> 2]
 
 
 @lean_kernel
-def side_body(points, bodies, contacts, c, side):
+def side_body(contact, contacts, c, side):
     """Number of the rigid body on a side of contact c, -1 if that side is not rigid."""
-    b = points.body[contacts.points[4 * c + 3 * side] >> 2]
-    return b if bodies.kind[b] == RIGID else -1
+    b = contact.points.body[contacts.points[4 * c + 3 * side] >> 2]
+    return b if contact.bodies.kind[b] == RIGID else -1
 
 
 @lean_kernel
-def carried_velocity(rigid, x, points, bodies, contacts, c):
+def carried_velocity(contact, x, contacts, c):
     """Contribution of rigid sides to the relative velocity at contact c [m/s]."""
     ux = uy = uz = 0.0
     for side in range(2):
-        b = side_body(points, bodies, contacts, c, side)
+        b = side_body(contact, contacts, c, side)
         if b >= 0:
-            q = b - rigid.first_body[0]
+            px, py, pz = contact_point(contact, x, contacts, c)
+            vx, vy, vz = velocity_at(contact.rigid, b - contact.rigid.first_body[0], px, py, pz)
             sign = 1.0 - 2.0 * side
-            px, py, pz = contact_point(x, points, contacts, c)
-            rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
-            w, v = rigid.spin[q], rigid.velocity[q]
-            ux += sign * (v[0] + w[1] * rz - w[2] * ry)
-            uy += sign * (v[1] + w[2] * rx - w[0] * rz)
-            uz += sign * (v[2] + w[0] * ry - w[1] * rx)
+            ux, uy, uz = ux + sign * vx, uy + sign * vy, uz + sign * vz
     return ux, uy, uz
 
 
 @lean_kernel
-def carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz):
+def carried_inverse_mass(contact, x, contacts, c, nx, ny, nz):
     """Contribution of rigid sides to the inverse mass along a unit vector at contact c [1/kg]."""
     total = 0.0
     for side in range(2):
-        b = side_body(points, bodies, contacts, c, side)
+        b = side_body(contact, contacts, c, side)
         if b >= 0:
-            q = b - rigid.first_body[0]
-            px, py, pz = contact_point(x, points, contacts, c)
-            rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
-            tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
-            m = rigid.tensor[q]
-            total += rigid.inverse_mass[q]
-            total += tx * (m[0, 0] * tx + m[0, 1] * ty + m[0, 2] * tz)
-            total += ty * (m[1, 0] * tx + m[1, 1] * ty + m[1, 2] * tz)
-            total += tz * (m[2, 0] * tx + m[2, 1] * ty + m[2, 2] * tz)
+            px, py, pz = contact_point(contact, x, contacts, c)
+            total = answer(contact.rigid, b - contact.rigid.first_body[0], px, py, pz, nx, ny, nz, total)
     return total
 
 
 @lean_kernel
-def push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz):
+def push_carried(contact, x, contacts, c, jx, jy, jz):
     """Apply an impulse [N s] to side A of contact c and the opposite one to side B, where they are rigid."""
     for side in range(2):
-        b = side_body(points, bodies, contacts, c, side)
+        b = side_body(contact, contacts, c, side)
         if b >= 0:
-            px, py, pz = contact_point(x, points, contacts, c)
+            px, py, pz = contact_point(contact, x, contacts, c)
             sign = 1.0 - 2.0 * side
-            push_body(rigid, b - rigid.first_body[0], px, py, pz, sign * jx, sign * jy, sign * jz)
+            push_body(contact.rigid, b - contact.rigid.first_body[0], px, py, pz, sign * jx, sign * jy, sign * jz)
 
 
 @lean_kernel
@@ -245,16 +241,16 @@ def turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz, flat):
 
 
 @lean_inline_kernel
-def mover(points, bodies, i):
+def mover(contact, i):
     """The point that stands for what moves point i: the first one of a rigid body, else itself."""
-    b = points.body[i]
-    return np.int64(bodies.point_start[b]) if bodies.kind[b] == RIGID else np.int64(i)
+    b = contact.points.body[i]
+    return np.int64(contact.bodies.point_start[b]) if contact.bodies.kind[b] == RIGID else np.int64(i)
 
 
 @lean_inline_kernel
-def moves(points, bodies, i):
+def moves(contact, i):
     """Whether point i is free to move: not given."""
-    return points.inverse_mass[i] > 0.0 or bodies.kind[points.body[i]] == RIGID
+    return contact.points.inverse_mass[i] > 0.0 or contact.bodies.kind[contact.points.body[i]] == RIGID
 
 
 @lean_inline_kernel
@@ -265,22 +261,23 @@ def set_velocity(velocity, x, y, h, i, v):
 
 
 @lean_kernel
-def place_carried(run, points, bodies, rigid, y):
+def place_carried(contact, y):
     """Place the points of contacts at the trial poses of their rigid bodies."""
-    for k in range(run.state[CARRIED_COUNT]):
-        i = run.carried[k]
-        if bodies.kind[points.body[i]] == RIGID:
-            place_point(rigid, points.body[i], i, y)
+    for k in range(contact.run.state[CARRIED_COUNT]):
+        i = contact.run.carried[k]
+        if contact.bodies.kind[contact.points.body[i]] == RIGID:
+            place_point(contact.rigid, contact.points.body[i], i, y)
 
 
 @lean_kernel
-def answer(rigid, q, px, py, pz, nx, ny, nz):
-    """Velocity along n that point p of rigid body q gets from a unit impulse n there [1/kg]."""
+def answer(rigid, q, px, py, pz, nx, ny, nz, other=0.0):
+    """Velocity along n that point p of rigid body q gets from a unit impulse n there, and an `other` one [1/kg]."""
     rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
     tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
     m = rigid.tensor[q]
     return (
-        rigid.inverse_mass[q]
+        other
+        + rigid.inverse_mass[q]
         + tx * (m[0, 0] * tx + m[0, 1] * ty + m[0, 2] * tz)
         + ty * (m[1, 0] * tx + m[1, 1] * ty + m[1, 2] * tz)
         + tz * (m[2, 0] * tx + m[2, 1] * ty + m[2, 2] * tz)
@@ -288,10 +285,8 @@ def answer(rigid, q, px, py, pz, nx, ny, nz):
 
 
 @lean_inline_kernel
-def speed_along(rigid, q, px, py, pz, nx, ny, nz):
-    """Velocity along n of point p of rigid body q [m/s]."""
+def velocity_at(rigid, q, px, py, pz):
+    """Velocity of point p of rigid body q [m/s]."""
     rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
     v, w = rigid.velocity[q], rigid.spin[q]
-    return (
-        (v[0] + w[1] * rz - w[2] * ry) * nx + (v[1] + w[2] * rx - w[0] * rz) * ny + (v[2] + w[0] * ry - w[1] * rx) * nz
-    )
+    return v[0] + w[1] * rz - w[2] * ry, v[1] + w[2] * rx - w[0] * rz, v[2] + w[0] * ry - w[1] * rx

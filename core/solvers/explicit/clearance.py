@@ -5,6 +5,7 @@ and of contacts, which keep no more than a share of them.
 from ...contact.kept_distance import REST_SHARE
 from ...contact.narrow_phase.closest_points import closest_on_edges, closest_on_triangle
 from ...jit import lean_inline_kernel, lean_kernel
+from .carried import pair_of
 from .closest import near_edges, near_triangles
 from .own import FAR
 from .shape import LEAST_SHARE
@@ -53,22 +54,24 @@ def note(candidates, place, i, j, k, m):
 
 
 @lean_kernel
-def keep_what_is_drawn(contacts, count, are_edges, rest, points):
-    """Let contacts of a body with itself keep no more than a share of what they are apart at rest, as rows [m]."""
-    for c in range(count):
-        i, j, k, m = (
-            contacts.points[4 * c], contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
-        )  # fmt: skip
-        if points.body[i >> 2] != points.body[m >> 2]:
-            continue
-        px, py, pz = rest[i], rest[i + 1], rest[i + 2]
-        ax, ay, az = rest[j], rest[j + 1], rest[j + 2]
-        bx, by, bz = rest[k], rest[k + 1], rest[k + 2]
-        cx, cy, cz = rest[m], rest[m + 1], rest[m + 2]
-        if are_edges:
-            found = closest_on_edges(px, py, pz, ax - px, ay - py, az - pz, bx, by, bz, cx - bx, cy - by, cz - bz)
-            square = found[5]
-        else:
-            square = closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz)[6]
-        reach = contacts.reach[c]
-        contacts.reach[c] = min(reach, max(REST_SHARE * square**0.5, LEAST_SHARE * reach))
+def keep_what_is_drawn(contact):
+    """Let contacts of a body with itself keep no more than a share of what they are apart at rest [m]."""
+    rest = contact.boxes.shape.rest
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for c in range(contact.run.found[2 + kind]):
+            a, b = pair_of(contact, contacts, c)
+            if a != b:
+                continue
+            i, j = contacts.points[4 * c], contacts.points[4 * c + 1]
+            k, m = contacts.points[4 * c + 2], contacts.points[4 * c + 3]
+            px, py, pz = rest[i], rest[i + 1], rest[i + 2]
+            ax, ay, az = rest[j], rest[j + 1], rest[j + 2]
+            bx, by, bz = rest[k], rest[k + 1], rest[k + 2]
+            cx, cy, cz = rest[m], rest[m + 1], rest[m + 2]
+            if kind == 1:
+                found = closest_on_edges(px, py, pz, ax - px, ay - py, az - pz, bx, by, bz, cx - bx, cy - by, cz - bz)
+                square = found[5]
+            else:
+                square = closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz)[6]
+            reach = contacts.reach[c]
+            contacts.reach[c] = min(reach, max(REST_SHARE * square**0.5, LEAST_SHARE * reach))

@@ -19,6 +19,7 @@ from .arrays import (
     boxes_of,
     candidates_of,
     contacts_of,
+    mean_edges,
     points_of,
     rigid_of,
 )
@@ -128,10 +129,7 @@ def with_room(contact: ContactSet, room: int) -> ContactSet:
 
 def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
     """Counters and scratch of a model whose points are numbered like this."""
-    count, pinned, edges = model.point_count, np.flatnonzero(model.pinned), model.surfaces.edges
-    length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
-    number = np.maximum(np.bincount(model.surfaces.edge_body, minlength=model.body_count), 1)
-    mean_edge = np.bincount(model.surfaces.edge_body, length, model.body_count) / number
+    count, pinned = model.point_count, np.flatnonzero(model.pinned)
     return Run(
         state=np.zeros(STATE_SIZE, np.int64),
         found=np.zeros(4, np.int64),
@@ -145,7 +143,7 @@ def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
         islands=np.zeros(ISLAND_SIZE * count),
         spares=np.zeros(2 * SPARE_ROOM, np.int64),
         carried=np.zeros(count, np.int64),
-        scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
+        scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edges(model)], axis=1),
         gas_step=np.zeros(model.membrane_count),
         moves=np.zeros(model.body_count, bool),
         given_start=np.zeros(4 * count),

@@ -19,8 +19,7 @@ def note_failures(contact, how):
     end of the step.
     """
     run, body = contact.run, contact.points.body
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(run.found[2 + kind]):
             if not fails(contacts, c):
                 continue

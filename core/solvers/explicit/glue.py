@@ -17,9 +17,9 @@ from ...model import Model
 from ...simd import lane, load4, root, spread, sum_spread, triple
 from ...tiny import TINY
 from .arrays import RIGID, Contacts, contacts_of
-from .carried import carried_inverse_mass, carried_velocity, place_point, push_carried
+from .carried import carried_inverse_mass, place_point
 from .layout import Numbering
-from .press import own_inverse_mass, push, relative_velocity
+from .press import own_inverse_mass, push_sides, sides_velocity
 from .turning import across, is_free, turn_triangle, turned_inverse_mass, turning_speed
 
 #: Sweeps over all rows in a step, and the share of a distance that one removes.
@@ -47,45 +47,40 @@ def glue_of(model: Model, numbering: Numbering, inverse_mass: FloatArray) -> Glu
 
 
 @lean_kernel
-def hold_glued(glue, x, velocity, points, bodies, rigid, h):
+def hold_glued(contact, glue, x, velocity, h):
     """Apply the impulses of all attachments to the velocities."""
     rows = glue.rows
     for _ in range(SWEEPS):
         for c in range(glue.offset.shape[0]):
-            turns = not rows.carried[c] and is_free(rows, c, points)
+            turns = not rows.carried[c] and is_free(rows, c, contact.points)
             pulled = pulled_apart(glue, c, x) * (PULL_SHARE / h)
             if turns:
                 pulled = pulled - turning_speed(velocity, rows, c, x)
-            ux, uy, uz = relative_velocity(velocity, rows, c)
-            if rows.carried[c]:
-                cx, cy, cz = carried_velocity(rigid, x, points, bodies, rows, c)
-                ux, uy, uz = ux + cx, uy + cy, uz + cz
+            ux, uy, uz = sides_velocity(contact, rows, c, x, velocity)
             ux, uy, uz = ux + lane(pulled, 0), uy + lane(pulled, 1), uz + lane(pulled, 2)
             size = sqrt(ux * ux + uy * uy + uz * uz) + TINY
             nx, ny, nz = ux / size, uy / size, uz / size
             if turns:
-                inverse_mass = turned_inverse_mass(rows, c, x, points, triple(nx, ny, nz))
+                inverse_mass = turned_inverse_mass(rows, c, x, contact.points, triple(nx, ny, nz))
             else:
                 inverse_mass = own_inverse_mass(rows, c)
             if rows.carried[c]:
-                inverse_mass += carried_inverse_mass(rigid, x, points, bodies, rows, c, nx, ny, nz)
+                inverse_mass += carried_inverse_mass(contact, x, rows, c, nx, ny, nz)
             if inverse_mass == 0.0:
                 continue
             jx, jy, jz = -ux / inverse_mass, -uy / inverse_mass, -uz / inverse_mass
-            push(velocity, rows, c, jx, jy, jz)
-            if rows.carried[c]:
-                push_carried(rigid, x, points, bodies, rows, c, jx, jy, jz)
-            elif turns:
-                turn_triangle(velocity, rows, c, x, points, jx, jy, jz)
+            push_sides(contact, rows, c, jx, jy, jz, x, velocity)
+            if turns:
+                turn_triangle(velocity, rows, c, x, contact.points, jx, jy, jz)
 
 
 @lean_kernel
-def place_glued(glue, points, bodies, rigid, y):
+def place_glued(contact, glue, y):
     """Place the attached points of rigid bodies at the trial poses."""
     for c in range(glue.offset.shape[0]):
         i = glue.rows.points[4 * c + 1] >> 2
-        if bodies.kind[points.body[i]] == RIGID:
-            place_point(rigid, points.body[i], i, y)
+        if contact.bodies.kind[contact.points.body[i]] == RIGID:
+            place_point(contact.rigid, contact.points.body[i], i, y)
 
 
 @lean_inline_kernel

@@ -66,7 +66,7 @@ def limit_motion(contact, x, y, velocity, h, how):
         run.is_joined[row] = False
     rows = members = 0
     for _ in range(MOST_ROUNDS):
-        place_carried(run, points, contact.bodies, contact.rigid, y)
+        place_carried(contact, y)
         failed, rows, members = join_failing(contact, y, rows, members)
         if failed == 0:
             break
@@ -87,18 +87,17 @@ def limit_motion(contact, x, y, velocity, h, how):
 @lean_kernel
 def join_failing(contact, y, rows, members):
     """Unite what moves in each contact that fails at y: how many fail, contacts and movers of all islands so far."""
-    run, points, bodies = contact.run, contact.points, contact.bodies
+    run, points = contact.run, contact.points
     failed = 0
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(run.found[2 + kind]):
             if holds(y, contacts, c, kind == 1):
                 continue
             first = -1
             for k in range(4):
                 i = contacts.points[4 * c + k] >> 2
-                if moves(points, bodies, i):
-                    i = mover(points, bodies, i)
+                if moves(contact, i):
+                    i = mover(contact, i)
                     if points.stamp[i] == 0:
                         points.stamp[i] = 1
                         run.head[members] = i
@@ -117,33 +116,32 @@ def join_failing(contact, y, rows, members):
 
 
 @lean_kernel
-def island_of(contacts, c, points, bodies):
+def island_of(contact, contacts, c):
     """Place of the island of contact c in `Run.islands`."""
     for k in range(4):
         i = contacts.points[4 * c + k] >> 2
-        if moves(points, bodies, i):
-            return ISLAND_SIZE * root_of(points.parent, mover(points, bodies, i))
+        if moves(contact, i):
+            return ISLAND_SIZE * root_of(contact.points.parent, mover(contact, i))
     return -1
 
 
 @lean_kernel
 def find_islands(contact, velocity, rows, members):
     """Mass, common velocity and momentum of all islands."""
-    run, points, bodies, rigid = contact.run, contact.points, contact.bodies, contact.rigid
-    islands = run.islands
+    run, points, islands = contact.run, contact.points, contact.run.islands
     for m in range(members):
         place = ISLAND_SIZE * run.head[m]
         islands[place : place + ISLAND_SIZE] = 0.0
     for q in range(rows):
         contacts, c = contact.corners if run.joined[q] & 1 == 0 else contact.sides, run.joined[q] >> 1
-        place = island_of(contacts, c, points, bodies)
+        place = island_of(contact, contacts, c)
         for k in range(4):
             i = contacts.points[4 * c + k]
-            if not moves(points, bodies, i >> 2):
+            if not moves(contact, i >> 2):
                 islands[place + GIVEN_COUNT] += 1.0
                 for axis in range(3):
                     islands[place + SPEED + axis] += velocity[i + axis]
-    add_momenta(run, points, bodies, rigid, velocity, members)
+    add_momenta(contact, velocity, members)
     for m in range(members):
         place = ISLAND_SIZE * run.head[m]
         if points.parent[run.head[m]] != run.head[m]:
@@ -156,14 +154,13 @@ def find_islands(contact, velocity, rows, members):
 
 
 @lean_kernel
-def add_momenta(run, points, bodies, rigid, velocity, members):
+def add_momenta(contact, velocity, members):
     """Masses and momenta of all islands, from zero."""
-    islands = run.islands
+    points, rigid, islands = contact.points, contact.rigid, contact.run.islands
     for m in range(members):
-        i = run.head[m]
-        place = ISLAND_SIZE * root_of(points.parent, i)
-        b = points.body[i]
-        if bodies.kind[b] == RIGID:
+        i = contact.run.head[m]
+        place, b = ISLAND_SIZE * root_of(points.parent, i), points.body[i]
+        if contact.bodies.kind[b] == RIGID:
             q = b - rigid.first_body[0]
             mass = 1.0 / rigid.inverse_mass[q]
             v = triple(rigid.velocity[q, 0], rigid.velocity[q, 1], rigid.velocity[q, 2])
@@ -178,9 +175,9 @@ def add_momenta(run, points, bodies, rigid, velocity, members):
 
 
 @lean_inline_kernel
-def common_speed(contacts, c, run, points, bodies):
+def common_speed(contact, contacts, c):
     """Common velocity of the island of contact c along its normal [m/s]."""
-    v, normal = load4(run.islands, island_of(contacts, c, points, bodies) + SPEED), load4(contacts.normal, 4 * c)
+    v, normal = load4(contact.run.islands, island_of(contact, contacts, c) + SPEED), load4(contacts.normal, 4 * c)
     return lane(v, 0) * lane(normal, 0) + lane(v, 1) * lane(normal, 1) + lane(v, 2) * lane(normal, 2)
 
 
@@ -190,16 +187,16 @@ def divide(contact, x, y, h, rows):
 
     Side B has to stay behind that by the least separation.
     """
-    run, points, bodies = contact.run, contact.points, contact.bodies
+    run = contact.run
     for q in range(rows):
         contacts, c = contact.corners if run.joined[q] & 1 == 0 else contact.sides, run.joined[q] >> 1
-        sx = projections(x, contacts, c) + h * common_speed(contacts, c, run, points, bodies)
+        sx = projections(x, contacts, c) + h * common_speed(contact, contacts, c)
         sy = projections(y, contacts, c)
         sides, least = 1 + (run.joined[q] & 1), least_separation(contacts, c)
         a, a_end, a_given = np.inf, np.inf, np.inf
         b, b_end, b_given = -np.inf, -np.inf, -np.inf
         for k in range(4):
-            is_free = moves(points, bodies, contacts.points[4 * c + k] >> 2)
+            is_free = moves(contact, contacts.points[4 * c + k] >> 2)
             if k < sides and is_free:
                 a, a_end = min(a, lane(sx, k)), min(a_end, lane(sy, k))
             elif k < sides:
@@ -237,7 +234,7 @@ def project(contact, x, y, velocity, h, rows):
         nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
         for k in range(4):
             i = contacts.points[4 * c + k] >> 2
-            if not moves(points, bodies, i):
+            if not moves(contact, i):
                 continue
             b = points.body[i]
             if bodies.kind[b] == RIGID:
@@ -269,18 +266,18 @@ def truncate(contact, x, y, velocity, h, rows, members, how):
     for m in range(members):
         share[run.head[m]] = 0.0 if how == TOGETHER else 1.0
     if how == APART:
-        place_carried(run, points, bodies, rigid, y)
+        place_carried(contact, y)
         for q in range(rows):
             contacts, c = contact.corners if run.joined[q] & 1 == 0 else contact.sides, run.joined[q] >> 1
             sides, least, plane = 1 + (run.joined[q] & 1), least_separation(contacts, c), run.planes[q]
-            sx = projections(x, contacts, c) + h * common_speed(contacts, c, run, points, bodies)
+            sx = projections(x, contacts, c) + h * common_speed(contact, contacts, c)
             sy = projections(y, contacts, c)
             for k in range(4):
                 i = contacts.points[4 * c + k] >> 2
                 far = beyond(sy, k, sides, plane, least)
-                if moves(points, bodies, i) and far > BEYOND_SHARE * abs(least):
+                if moves(contact, i) and far > BEYOND_SHARE * abs(least):
                     room = -beyond(sx, k, sides, plane, least)
-                    i = mover(points, bodies, i)
+                    i = mover(contact, i)
                     share[i] = min(share[i], max(room, 0.0) / (max(room, 0.0) + far))
     for m in range(members):
         i = run.head[m]
@@ -312,7 +309,7 @@ def keep_momentum(contact, x, y, velocity, h, members):
         place = ISLAND_SIZE * run.head[m]
         islands[place + MASS] = 0.0
         islands[place + MOMENTUM : place + MOMENTUM + 3] = 0.0
-    add_momenta(run, points, bodies, rigid, velocity, members)
+    add_momenta(contact, velocity, members)
     for m in range(members):
         i = run.head[m]
         place, b = ISLAND_SIZE * root_of(points.parent, i), points.body[i]

@@ -18,7 +18,7 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import four, lane, load4, store4, sum_spread, transposed, triple
 from ...tiny import TINY
 from .arrays import RIGID, SOFT
-from .carried import carried_inverse_mass, carried_velocity, push_carried
+from .carried import carried_inverse_mass, carried_velocity, pair_of, push_carried
 from .turning import push_apart, slide_into_line, turn_triangle
 
 #: Added to the speed of a slip [m/s]: one slower than this has no direction.
@@ -73,19 +73,12 @@ def own_inverse_mass(contacts, c):
     return lane(sum_spread(load4(contacts.weight, 4 * c) * load4(contacts.share, 4 * c)), 0)
 
 
-@lean_kernel
-def weigh(contacts, count, x, points, bodies, rigid):
-    """Masses that impulses move, and friction."""
-    for c in range(count):
-        weigh_one(contacts, c, x, points, bodies, rigid)
-
-
 @lean_inline_kernel
-def free_weight(points, bodies, i, weight):
+def free_weight(contact, i, weight):
     """|weight| of point i in a contact; 1 of a rigid body's, -1 of a given point."""
-    if bodies.kind[points.body[i]] == RIGID:
+    if contact.bodies.kind[contact.points.body[i]] == RIGID:
         return 1.0
-    return abs(weight) if points.inverse_mass[i] > 0.0 else -1.0
+    return abs(weight) if contact.points.inverse_mass[i] > 0.0 else -1.0
 
 
 @lean_inline_kernel
@@ -100,42 +93,37 @@ def lever_limited(inverse_mass, largest):
 
 
 @lean_kernel
-def weigh_one(contacts, c, x, points, bodies, rigid):
+def weigh(contact, contacts, c, x):
     """Mass that impulses of contact c move, its friction; one of given points alone keeps no distance."""
+    bodies = contact.bodies
     largest = -1.0
     for k in range(4):
         i, weight = contacts.points[4 * c + k] >> 2, contacts.weight[4 * c + k]
-        contacts.share[4 * c + k] = weight * points.inverse_mass[i]
-        largest = max(largest, free_weight(points, bodies, i, weight))
+        contacts.share[4 * c + k] = weight * contact.points.inverse_mass[i]
+        largest = max(largest, free_weight(contact, i, weight))
     if largest < 0.0:
         contacts.reach[c] = -inf
     total = lever_limited(own_inverse_mass(contacts, c), largest)
-    a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
+    a, b = pair_of(contact, contacts, c)
     contacts.carried[c] = bodies.kind[a] == RIGID or bodies.kind[b] == RIGID
     if contacts.carried[c]:
         nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-        total += carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz)
+        total += carried_inverse_mass(contact, x, contacts, c, nx, ny, nz)
     contacts.normal[4 * c + 3] = total
     contacts.friction[c] = mixed_kernel(bodies.friction[a], bodies.friction[b])
 
 
 @lean_kernel
-def leave_to_ticks(contacts, count, points, bodies):
-    """Contacts that are answered once per tick do not press in the steps."""
-    for c in range(count):
-        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
-        if bodies.by_tick[a] and bodies.by_tick[b]:
-            contacts.presses[c] = False
-
-
-@lean_kernel
-def prepare(corners, sides, count, x, points, bodies, rigid, head, following):
-    """Everything about new contacts that stays for the epoch; `count` of both kinds, shape (2,)."""
-    count[0] = keep_nearest(corners, count[0], head, following)
-    leave_to_ticks(corners, count[0], points, bodies)
-    leave_to_ticks(sides, count[1], points, bodies)
-    weigh(corners, count[0], x, points, bodies, rigid)
-    weigh(sides, count[1], x, points, bodies, rigid)
+def prepare(contact, x):
+    """Everything about new contacts that stays for the epoch."""
+    run, by_tick = contact.run, contact.bodies.by_tick
+    run.found[2] = keep_nearest(contact.corners, run.found[2], run.head, run.following)
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for c in range(run.found[2 + kind]):
+            a, b = pair_of(contact, contacts, c)
+            if by_tick[a] and by_tick[b]:  # answered once per tick
+                contacts.presses[c] = False
+            weigh(contact, contacts, c, x)
 
 
 @lean_inline_kernel
@@ -158,16 +146,22 @@ def relative_velocity(velocity, contacts, c):
     return lane(sum_spread(vx * w), 0), lane(sum_spread(vy * w), 0), lane(sum_spread(vz * w), 0)
 
 
-@lean_kernel
-def follow(contacts, c, are_edges, x, points, bodies, rigid):
-    """Let the points of contact c slide along with its sides (`turning.slide_into_line`): others take over beyond.
+@lean_inline_kernel
+def sides_velocity(contact, contacts, c, x, velocity):
+    """Velocity of side A of contact c relative to side B [m/s]."""
+    ux, uy, uz = relative_velocity(velocity, contacts, c)
+    if contacts.carried[c]:
+        cx, cy, cz = carried_velocity(contact, x, contacts, c)
+        ux, uy, uz = ux + cx, uy + cy, uz + cz
+    return ux, uy, uz
 
-    Returns whether they could.
-    """
-    is_aligned = slide_into_line(contacts, c, are_edges, x, BEYOND)
-    if is_aligned:
-        weigh_one(contacts, c, x, points, bodies, rigid)
-    return is_aligned
+
+@lean_inline_kernel
+def push_sides(contact, contacts, c, jx, jy, jz, x, velocity):
+    """An impulse [N s] on side A of contact c, and the opposite one on side B."""
+    push(velocity, contacts, c, jx, jy, jz)
+    if contacts.carried[c]:
+        push_carried(contact, x, contacts, c, jx, jy, jz)
 
 
 @lean_inline_kernel
@@ -179,14 +173,14 @@ def push_bodies(losses, a, b, jx, jy, jz):
 
 
 @lean_inline_kernel
-def note(contacts, c, x, points, bodies, losses, size):
+def note(contact, contacts, c, x, losses, size):
     """Note the impulse of contact c, `size` along its normal, for the losses of its pair of bodies."""
-    a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
+    a, b = pair_of(contact, contacts, c)
     if a == b:
         return
     nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
     push_bodies(losses, a, b, size * nx, size * ny, size * nz)
-    count = bodies.kind.shape[0]
+    count = contact.bodies.kind.shape[0]
     pair, signed = (a * count + b, size) if a < b else (b * count + a, -size)
     pairs = losses.pairs
     if not pairs.counts[pair]:
@@ -213,46 +207,50 @@ def is_near(contacts, c):
 
 
 @lean_kernel
-def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, losses):
+def press(contact, losses, x, velocity, h):
     """Impulses of the contacts on velocities; returns whether any is near.
 
     Rigid points' rows of `velocity` must be 0. What pairs of bodies do to each other is noted in `losses`.
     """
     any_near = False
-    for c in range(count):
-        store4(contacts.grip, 4 * c, four(0.0, 0.0, 0.0, 0.0))
-        if is_near(contacts, c):
-            any_near = True
-            contacts.aligned[c] = follow(contacts, c, are_edges, x, points, bodies, rigid)
-            press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, losses)
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for c in range(contact.run.found[2 + kind]):
+            store4(contacts.grip, 4 * c, four(0.0, 0.0, 0.0, 0.0))
+            if is_near(contacts, c):
+                any_near = True
+                contacts.aligned[c] = slide_into_line(contacts, c, kind == 1, x, BEYOND)
+                if contacts.aligned[c]:
+                    weigh(contact, contacts, c, x)
+                press_one(contact, contacts, c, kind == 1, losses, x, velocity, h)
     return any_near
 
 
 @lean_kernel
-def press_again(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, losses):
+def press_again(contact, losses, x, velocity, h):
     """Another sweep over the contacts: what each stops, the others have changed.
 
     Returns the largest change of an impulse, as a share of the contact's normal one.
     """
     most = 0.0
-    for c in range(count):
-        if is_near(contacts, c):
-            most = max(most, press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, losses))
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for c in range(contact.run.found[2 + kind]):
+            if is_near(contacts, c):
+                most = max(most, press_one(contact, contacts, c, kind == 1, losses, x, velocity, h))
     return most
 
 
-@lean_inline_kernel
-def pressing_count(contacts, count):
+@lean_kernel
+def pressing_count(contact):
     """How many of the contacts have an impulse along their normal."""
     pressing = 0
-    for c in range(count):
-        if contacts.grip[4 * c + 3] > 0.0:
-            pressing += 1
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for c in range(contact.run.found[2 + kind]):
+            pressing += contacts.grip[4 * c + 3] > 0.0
     return pressing
 
 
 @lean_kernel
-def press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, losses):
+def press_one(contact, contacts, c, are_edges, losses, x, velocity, h):
     """Impulse of contact c that ends its approach, all in all never one that pulls (Catto 2005), and its friction.
 
     Returns the change, as a share of the impulse along the normal.
@@ -261,10 +259,7 @@ def press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, los
     if inverse_mass == 0.0:
         return 0.0
     nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-    ux, uy, uz = relative_velocity(velocity, contacts, c)
-    if contacts.carried[c]:
-        cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
-        ux, uy, uz = ux + cx, uy + cy, uz + cz
+    ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
     gap, reach, held = contacts.gap[4 * c], contacts.reach[c], contacts.grip[4 * c + 3]
     parting = (reach - gap) * (PART_RATE if gap < reach else 1.0 / h)
     along = ux * nx + uy * ny + uz * nz
@@ -274,38 +269,35 @@ def press_one(contacts, c, are_edges, x, velocity, points, bodies, rigid, h, los
     jx, jy, jz = size * nx, size * ny, size * nz
     speed = size * inverse_mass
     weight = load4(contacts.weight, 4 * c)
-    if contacts.aligned[c] or not push_apart(velocity, x, contacts, c, weight, speed, points):
+    if contacts.aligned[c] or not push_apart(velocity, x, contacts, c, weight, speed, contact.points):
         push(velocity, contacts, c, jx, jy, jz)
     if contacts.carried[c]:
-        push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)
-    note(contacts, c, x, points, bodies, losses, size)
+        push_carried(contact, x, contacts, c, jx, jy, jz)
+    note(contact, contacts, c, x, losses, size)
     contacts.grip[4 * c + 3] = held + size
-    change = grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses)
+    change = grip(contact, contacts, c, are_edges, losses, x, velocity)
     return max(change, abs(size) / max(held, held + size))
 
 
 @lean_kernel
-def grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses):
+def grip(contact, contacts, c, are_edges, losses, x, velocity):
     """Friction of contact c: what stops its slide, as far as Coulomb's cone lets it in this step all in all.
 
     Returns the change, as a share of the most that the cone lets through.
     """
-    first = 4 * c
-    a, b = points.body[contacts.points[first] >> 2], points.body[contacts.points[first + 3] >> 2]
-    if contacts.friction[c] == 0.0 or (are_edges and (bodies.kind[a] == SOFT or bodies.kind[b] == SOFT)):
+    first, kind = 4 * c, contact.bodies.kind
+    a, b = pair_of(contact, contacts, c)
+    if contacts.friction[c] == 0.0 or (are_edges and (kind[a] == SOFT or kind[b] == SOFT)):
         return 0.0
     nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
-    ux, uy, uz = relative_velocity(velocity, contacts, c)
+    ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
     inverse_mass = contacts.normal[first + 3]
-    if contacts.carried[c]:
-        cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
-        ux, uy, uz = ux + cx, uy + cy, uz + cz
     along = ux * nx + uy * ny + uz * nz
     ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
     if contacts.carried[c]:  # it may turn more easily than it goes
         slide = sqrt(ux * ux + uy * uy + uz * uz) + LEAST_SLIP
         tx, ty, tz = ux / slide, uy / slide, uz / slide
-        other = carried_inverse_mass(rigid, x, points, bodies, contacts, c, tx, ty, tz)
+        other = carried_inverse_mass(contact, x, contacts, c, tx, ty, tz)
         inverse_mass = max(inverse_mass, own_inverse_mass(contacts, c) + other)
     held = contacts.grip
     fx, fy, fz = (
@@ -318,10 +310,8 @@ def grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses):
     fx, fy, fz = share * fx, share * fy, share * fz
     jx, jy, jz = fx - held[first], fy - held[first + 1], fz - held[first + 2]
     held[first], held[first + 1], held[first + 2] = fx, fy, fz
-    push(velocity, contacts, c, jx, jy, jz)
-    if contacts.carried[c]:
-        push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)
-    if bodies.kind[b] == SOFT:
-        turn_triangle(velocity, contacts, c, x, points, jx, jy, jz)
+    push_sides(contact, contacts, c, jx, jy, jz, x, velocity)
+    if kind[b] == SOFT:
+        turn_triangle(velocity, contacts, c, x, contact.points, jx, jy, jz)
     push_bodies(losses, a, b, jx, jy, jz)
     return sqrt(jx * jx + jy * jy + jz * jz) / most if most > 0.0 else 0.0

@@ -6,7 +6,7 @@ from ...jit import lean_kernel
 from . import verify as guarantee
 from .arrays import RENEWED, STARTS
 from .closest import near_edges, near_triangles
-from .press import weigh_one
+from .press import weigh
 from .touching import touch
 
 #: A slack that excludes no candidate, wherever it is: what is found is read in their order [m].
@@ -20,22 +20,17 @@ def renew_failed(contact, x, y):
     Any plane that separates both sides at x and at y will do: that of the closest points at x, at y, or between the
     two.
     """
-    run = contact.run
-    run.state[RENEWED] += 1
-    corners = renew_kind(
-        contact.corners, run.found[2], 0, contact.corner_candidates, contact.spare, contact.points, contact.bodies,
-        contact.rigid, run.spares, run.state[STARTS] == 1, x, y,
-    )  # fmt: skip
-    sides = renew_kind(
-        contact.sides, run.found[3], 1, contact.side_candidates, contact.spare, contact.points, contact.bodies,
-        contact.rigid, run.spares, run.state[STARTS] == 1, x, y,
-    )  # fmt: skip
-    return corners + sides
+    contact.run.state[RENEWED] += 1
+    return renew_kind(contact, 0, x, y) + renew_kind(contact, 1, x, y)
 
 
 @lean_kernel
-def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, spares, may_touch, x, y):
+def renew_kind(contact, kind, x, y):
     """Take new normals for the contacts of one kind, 1 for sides, that fail at y; returns how many still fail."""
+    contacts = contact.corners if kind == 0 else contact.sides
+    candidates = contact.corner_candidates if kind == 0 else contact.side_candidates
+    spare, spares, flight = contact.spare, contact.run.spares, contact.points.flight
+    count, may_touch = contact.run.found[2 + kind], contact.run.state[STARTS] == 1
     failed = c = 0
     room = min(spare.reach.shape[0], candidates.reach.shape[0]) - 4
     while c < count:
@@ -52,7 +47,7 @@ def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, 
             c += 1
         if found == 0:
             break
-        closest_again(kind, x, points.flight, candidates, found, spare)
+        closest_again(kind, x, flight, candidates, found, spare)
         left = 0
         for q in range(found):
             guarantee.replace(contacts, spares[q], spare, q)
@@ -61,11 +56,11 @@ def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, 
                 spares[found + left] = spares[q]
                 left += 1
         if left > 0:
-            closest_again(kind, y, points.flight, candidates, left, spare)
+            closest_again(kind, y, flight, candidates, left, spare)
             for q in range(left):
                 failed += not guarantee.separate(x, y, contacts, spares[found + q], spare, q, kind == 1)
         for q in range(found):
-            weigh_one(contacts, spares[q], x, points, bodies, rigid)
+            weigh(contact, contacts, spares[q], x)
     return failed
 
 

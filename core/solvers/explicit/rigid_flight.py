@@ -86,8 +86,7 @@ def note_meeting(contact):
     for q in range(rigid.inverse_mass.shape[0]):
         rigid.idle[q] = bodies.by_tick[first + q] and not rigid.tied[q]
         rigid.meets[q] = rigid.shaken[q] = rigid.tied[q]
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(run.found[2 + kind]):
             a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
             if bodies.by_tick[a] and bodies.by_tick[b]:
@@ -136,8 +135,7 @@ def note_support(contact, velocity, limits, touching, holds, shakes):
     for q in range(rigid.inverse_mass.shape[0]):
         touching[q] = holds[q] = False
         shakes[q] = rigid.tied[q]
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
             if bodies.by_tick[a] and bodies.by_tick[b]:

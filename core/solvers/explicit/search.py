@@ -343,14 +343,11 @@ def is_excluded(bodies, a, b):
 
 
 @lean_kernel
-def find_candidates(
-    x, velocity, time, is_single, bodies, points, boxes, corners, sides, count, fitted, middle, shift, team
-):
-    """All candidates for an epoch of a length [s] that starts at x; False if there is no room for them.
-
-    `count`: of both kinds, shape (2,); scratch: `fitted`, one per body, `middle`, flat, a row per point, `shift`, four
-    numbers.
-    """
+def find_candidates(contact, x, velocity, time, is_single):
+    """All candidates for an epoch of a length [s] that starts at x; False if there is no room for them."""
+    bodies, points, boxes, run = contact.bodies, contact.points, contact.boxes, contact.run
+    corners, sides = contact.corner_candidates, contact.side_candidates
+    count, fitted, shift, middle, team = run.found, run.fitted, run.shift, contact.scratch, run.team
     body_count = bodies.kind.shape[0]
     count[0] = count[1] = 0
     for b in range(body_count):

@@ -50,8 +50,8 @@ STIFFENING_TIME = 1.0 / 240.0
 #: Between two measurements of cells that keep their volume: the largest change of a strain, how far bodies may come
 #: nearer [edges], and the shortest time [s].
 MOST_STRAIN, MOST_WAY, SHORTEST = 0.5, 5.0, 1.0 / 15_360.0
-#: Steps that are shorter than at rest by less than this share are not told of.
-TOLD_EXCESS = 0.1
+#: Steps that are shorter than at rest by less than this share are not reported.
+REPORTED_EXCESS = 0.1
 
 
 class ExplicitSolver:
@@ -326,7 +326,7 @@ class ExplicitSolver:
         if measures or not self.space.frame.steps:  # else the frame's first run has measured
             self._limit.measure(state.positions)
         steps, square = self._limit.steps(time, motion.frame_time, gas)
-        if self._limit.excess > 1.0 + TOLD_EXCESS:
+        if self._limit.excess > 1.0 + REPORTED_EXCESS:
             self.space.frame.add(Reason.STIFFER, steps, (self._limit.stiffest,))
         if self.model.body_count > 1:
             if self._least_edge < np.inf:

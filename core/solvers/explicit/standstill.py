@@ -13,63 +13,64 @@ def stay(contact, x, y, velocity, h, for_frame):
 
     `for_frame`: whole bodies, and until the frame ends.
     """
-    run, points, bodies, rigid = contact.run, contact.points, contact.bodies, contact.rigid
+    run, points = contact.run, contact.points
     any_stopped, stopped = False, True
     while stopped:
         stopped = False
-        place_carried(run, points, bodies, rigid, y)
-        for kind in range(2):
-            contacts = contact.corners if kind == 0 else contact.sides
+        place_carried(contact, y)
+        for kind, contacts in enumerate((contact.corners, contact.sides)):
             for c in range(run.found[2 + kind]):
                 if holds(y, contacts, c, kind == 1):
                     continue
                 for k in range(4):
                     i = contacts.points[4 * c + k] >> 2
-                    if not moves(points, bodies, i) or is_still(points, bodies, rigid, velocity, i):
+                    if not moves(contact, i) or is_still(contact, velocity, i):
                         continue
                     stopped = any_stopped = True
                     b = points.body[i]
-                    if bodies.kind[b] == RIGID:
-                        stop_body(run, rigid, b, h)
+                    if contact.bodies.kind[b] == RIGID:
+                        stop_body(contact, b, h)
                     elif not for_frame:
-                        stop_point(run, points, x, y, velocity, h, i)
+                        stop_point(contact, x, y, velocity, h, i)
                     else:
-                        stop_skin(run, points, bodies, b, x, y, velocity, h)
+                        stop_skin(contact, b, x, y, velocity, h)
                     run.stopped[b] = for_frame
     return any_stopped
 
 
 @lean_inline_kernel
-def is_still(points, bodies, rigid, velocity, i):
+def is_still(contact, velocity, i):
     """Whether free point i does not move at all."""
-    b = points.body[i]
-    if bodies.kind[b] != RIGID:
+    rigid, b = contact.rigid, contact.points.body[i]
+    if contact.bodies.kind[b] != RIGID:
         return velocity[4 * i] == 0.0 and velocity[4 * i + 1] == 0.0 and velocity[4 * i + 2] == 0.0
     v, w = rigid.velocity[b - rigid.first_body[0]], rigid.momentum[b - rigid.first_body[0]]
     return v[0] == 0.0 and v[1] == 0.0 and v[2] == 0.0 and w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0
 
 
 @lean_kernel
-def stop_point(run, points, x, y, velocity, h, i):
+def stop_point(contact, x, y, velocity, h, i):
     """Let soft point i stay where it is."""
-    run.cut[points.body[i]] += norm(velocity[4 * i], velocity[4 * i + 1], velocity[4 * i + 2]) / points.inverse_mass[i]
+    points, size = contact.points, norm(velocity[4 * i], velocity[4 * i + 1], velocity[4 * i + 2])
+    contact.run.cut[points.body[i]] += size / points.inverse_mass[i]
     set_velocity(velocity, x, y, h, i, triple(0.0, 0.0, 0.0))
 
 
 @lean_kernel
-def stop_skin(run, points, bodies, b, x, y, velocity, h):
+def stop_skin(contact, b, x, y, velocity, h):
     """Let all free points of soft body b stay where they are."""
-    for i in range(bodies.point_start[b], bodies.point_start[b + 1]):
-        if points.inverse_mass[i] > 0.0:
-            stop_point(run, points, x, y, velocity, h, i)
+    for i in range(contact.bodies.point_start[b], contact.bodies.point_start[b + 1]):
+        if contact.points.inverse_mass[i] > 0.0:
+            stop_point(contact, x, y, velocity, h, i)
 
 
 @lean_kernel
-def stop_body(run, rigid, b, h):
+def stop_body(contact, b, h):
     """Let rigid body b stay where it is."""
+    rigid = contact.rigid
     q = b - rigid.first_body[0]
     v = rigid.velocity[q]
-    run.cut[b] += norm(v[0], v[1], v[2]) / rigid.inverse_mass[q]
+    contact.run.cut[b] += norm(v[0], v[1], v[2]) / rigid.inverse_mass[q]
     for axis in range(3):
         rigid.velocity[q, axis] = rigid.momentum[q, axis] = 0.0
     respin(rigid, q)
@@ -79,27 +80,26 @@ def stop_body(run, rigid, b, h):
 @lean_kernel
 def hold_stopped(contact, x, y, velocity, h):
     """Let the bodies that are to stand still until the frame ends do so."""
-    run, points, bodies, rigid = contact.run, contact.points, contact.bodies, contact.rigid
-    for b in range(run.stopped.shape[0]):
-        if run.stopped[b] and bodies.kind[b] == RIGID:
-            stop_body(run, rigid, b, h)
-        elif run.stopped[b]:
-            stop_skin(run, points, bodies, b, x, y, velocity, h)
+    stopped = contact.run.stopped
+    for b in range(stopped.shape[0]):
+        if stopped[b] and contact.bodies.kind[b] == RIGID:
+            stop_body(contact, b, h)
+        elif stopped[b]:
+            stop_skin(contact, b, x, y, velocity, h)
 
 
 @lean_kernel
 def stop_all(contact, x, y, velocity, h):
     """Let all that is free stay at x."""
-    run, points, bodies, rigid = contact.run, contact.points, contact.bodies, contact.rigid
+    run, bodies, rigid = contact.run, contact.bodies, contact.rigid
     for b in range(run.stopped.shape[0]):
         if bodies.kind[b] == RIGID:
             if not rigid.idle[b - rigid.first_body[0]]:
-                stop_body(run, rigid, b, h)
+                stop_body(contact, b, h)
         else:
-            stop_skin(run, points, bodies, b, x, y, velocity, h)
-    place_carried(run, points, bodies, rigid, y)
-    for kind in range(2):
-        contacts = contact.corners if kind == 0 else contact.sides
+            stop_skin(contact, b, x, y, velocity, h)
+    place_carried(contact, y)
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(run.found[2 + kind]):
             holds(y, contacts, c, kind == 1)
 

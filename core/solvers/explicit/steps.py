@@ -62,14 +62,16 @@ class Scene(NamedTuple):
 
 
 @lean_kernel
-def kick(skins, points, rigid, run, x, velocity, h, damping, gx, gy, gz, scratch):
+def kick(contact, skins, x, velocity, h, damping, gravity):
     """Velocities after the inner forces at x and gravity have acted for a time h [s]."""
-    accelerate(x, skins, damping, velocity, points.inverse_mass, h, gx, gy, gz, scratch, run.team)
+    run, (gx, gy, gz) = contact.run, (gravity[0], gravity[1], gravity[2])
+    inverse_mass, scratch = contact.points.inverse_mass, contact.scratch
+    accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, scratch, run.team)
     for q in range(run.pinned.shape[0]):
         i = 4 * run.pinned[q]
         v = run.pinned_velocity[q]
         velocity[i], velocity[i + 1], velocity[i + 2] = v[0], v[1], v[2]
-    kick_bodies(rigid, h)
+    kick_bodies(contact.rigid, h)
 
 
 @lean_kernel
@@ -88,47 +90,31 @@ def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
 @lean_inline_kernel
 def press_all(contact, losses, x, velocity, h):
     """Impulses of all contacts."""
-    points = contact.points
-    bodies = contact.bodies
-    rigid = contact.rigid
-    run = contact.run
-    corners, sides = run.found[2], run.found[3]
-    near_corners = press(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
-    near_sides = press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
-    if near_corners or near_sides:
+    if press(contact, losses, x, velocity, h):
         for _ in range(MOST_SWEEPS):
-            change = press_again(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
-            of_sides = press_again(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
-            change = max(change, of_sides)
-            if change < LEAST_CHANGE:
+            if press_again(contact, losses, x, velocity, h) < LEAST_CHANGE:
                 break
-    run.state[PRESSING] = pressing_count(contact.corners, corners) + pressing_count(contact.sides, sides)
+    contact.run.state[PRESSING] = pressing_count(contact)
 
 
 @lean_kernel
 def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, damping, gravity):
     """One step from x to y; False if a search exceeds the capacity."""
-    points = contact.points
-    bodies = contact.bodies
-    rigid = contact.rigid
-    run = contact.run
-    state = run.state
+    run, state = contact.run, contact.run.state
     if state[AGE] < 0 and not search(contact, x, velocity, h):  # contacts need a search first
         return False
     if state[RESUMES] == 0:
         for body in range(skins.gas.amount.shape[0]):
             skins.gas.amount[body] += run.gas_step[body]
-        kick(
-            skins, points, rigid, run, x, velocity, h, damping, gravity[0], gravity[1], gravity[2], contact.scratch
-        )  # fmt: skip
+        kick(contact, skins, x, velocity, h, damping, gravity)
         if glue.offset.shape[0] > 0:
-            hold_glued(glue, x, velocity, points, bodies, rigid, h)
+            hold_glued(contact, glue, x, velocity, h)
         press_all(contact, losses, x, velocity, h)
         if state[WORK] > MOST_WORK:
             hold_stopped(contact, x, y, velocity, h)
         hold_in_plane(skins.planes.pairs, skins.planes.normal, velocity_rows)
         if state[AGE] >= state[SPAN]:
-            plan(contact.boxes, bodies, run, state[AGE])
+            plan(contact.boxes, contact.bodies, run, state[AGE])
             contact.boxes.strayed[:] = 0.0
             state[RESUMES] = 1
     if state[RESUMES] == 1 and not search(contact, x, velocity, h):
@@ -137,18 +123,16 @@ def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, da
     if not settle_step(contact, skins.planes, x, y, velocity, velocity_rows, h):
         return False
     state[RESUMES] = 0
-    guarantee.accept(y, contact.corners, run.found[2])
-    guarantee.accept(y, contact.sides, run.found[3])
-    accept_bodies(rigid, h)
-    place_glued(glue, points, bodies, rigid, y)
+    guarantee.accept(contact, y)
+    accept_bodies(contact.rigid, h)
+    place_glued(contact, glue, y)
     return True
 
 
 @lean_inline_kernel
 def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
     """Work of a helper thread: blocks of every job of the steps that another thread takes."""
-    state, team = contact.run.state, contact.run.team
-    boxes = contact.boxes
+    state, team, boxes = contact.run.state, contact.run.team, contact.boxes
     fall = triple(h * gravity[0], h * gravity[1], h * gravity[2])
     while has_part(team, number):
         claimed = claim(team, number)

@@ -7,6 +7,7 @@ middle of the body instead of the closest points.
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import four, lane, load4, store4, sum_spread, triple
 from .arrays import GIVEN
+from .carried import pair_of
 from .closest import PARALLEL
 from .turning import across
 
@@ -27,33 +28,33 @@ def touch(contacts, c):
 
 
 @lean_kernel
-def orient_touching(contacts, count, are_edges, x, points, bodies):
-    """Orient the normals of contacts without a gap; edges that meet at an end, or are parallel, are left to their
-    vertices.
-    """
-    for c in range(count):
-        if not touch(contacts, c):
-            continue
-        i, j = contacts.points[4 * c], contacts.points[4 * c + 1]
-        k, m = contacts.points[4 * c + 2], contacts.points[4 * c + 3]
-        a, b = points.body[i >> 2], points.body[m >> 2]
-        if a == b:
-            continue
-        p, q, r, s = load4(x, i), load4(x, j), load4(x, k), load4(x, m)
-        one, other, way = r - q, s - q, p - q
-        if are_edges:
-            one, other, way = q - p, s - r, p - r
-        normal = across(one, other)
-        size = lane(sum_spread(normal * normal), 0)
-        least = PARALLEL * lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
-        if not size > least or (are_edges and not contacts.presses[c]):
-            contacts.presses[c] = False
-            write(contacts, c, triple(0.0, 0.0, 0.0), 0.0)
-            continue
-        above = middle_of(bodies, a) - r if bodies.kind[a] != GIVEN else r - middle_of(bodies, b)
-        side = 1.0 if lane(sum_spread(above * normal), 0) > 0.0 else -1.0
-        normal = normal * (side / size**0.5)
-        write(contacts, c, normal, lane(sum_spread(way * normal), 0))
+def orient_touching(contact, x):
+    """Orient the normals of contacts without a gap; edges that meet at an end, or are parallel, have none."""
+    bodies = contact.bodies
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for c in range(contact.run.found[2 + kind]):
+            if not touch(contacts, c):
+                continue
+            i, j = contacts.points[4 * c], contacts.points[4 * c + 1]
+            k, m = contacts.points[4 * c + 2], contacts.points[4 * c + 3]
+            a, b = pair_of(contact, contacts, c)
+            if a == b:
+                continue
+            p, q, r, s = load4(x, i), load4(x, j), load4(x, k), load4(x, m)
+            one, other, way = r - q, s - q, p - q
+            if kind == 1:
+                one, other, way = q - p, s - r, p - r
+            normal = across(one, other)
+            size = lane(sum_spread(normal * normal), 0)
+            least = PARALLEL * lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
+            if not size > least or (kind == 1 and not contacts.presses[c]):
+                contacts.presses[c] = False
+                write(contacts, c, triple(0.0, 0.0, 0.0), 0.0)
+                continue
+            above = middle_of(bodies, a) - r if bodies.kind[a] != GIVEN else r - middle_of(bodies, b)
+            side = 1.0 if lane(sum_spread(above * normal), 0) > 0.0 else -1.0
+            normal = normal * (side / size**0.5)
+            write(contacts, c, normal, lane(sum_spread(way * normal), 0))
 
 
 @lean_inline_kernel

@@ -56,9 +56,7 @@ def slide_into_line(contacts, c, are_edges, x, beyond):
 
 @lean_inline_kernel
 def arms(contacts, c, x):
-    """Corners of the triangle of contact c relative to their middle, and the vertex relative to the triangle's point
-    [m].
-    """
+    """Corners of the triangle of contact c from their middle, and the vertex from the triangle's point [m]."""
     first, weight = 4 * c, load4(contacts.weight, 4 * c)
     p, a = load4(x, contacts.points[first]), load4(x, contacts.points[first + 1])
     b, e = load4(x, contacts.points[first + 2]), load4(x, contacts.points[first + 3])

@@ -89,19 +89,21 @@ def separate(x, y, contacts, c, other, q, are_edges):
 
 
 @lean_kernel
-def verify(y, contacts, count, are_edges):
+def verify(contact, y):
     """Compute the gaps at the end of the step, y; returns how many contacts end nearer than allowed."""
     failed = 0
-    for c in range(count):
-        failed += not holds(y, contacts, c, are_edges)
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for c in range(contact.run.found[2 + kind]):
+            failed += not holds(y, contacts, c, kind == 1)
     return failed
 
 
 @lean_kernel
-def accept(y, contacts, count):
+def accept(contact, y):
     """Take over the gaps at the end of the step."""
-    for c in range(count):
-        contacts.gap[4 * c + 2] = contacts.gap[4 * c]
-        contacts.gap[4 * c] = lane(sum_spread(projections(y, contacts, c) * load4(contacts.weight, 4 * c)), 0)
-        if contacts.gap[4 * c + 3] > 0.0:  # contacts without a gap at the start keep the allowance of `touching.py`
-            contacts.gap[4 * c + 1] = contacts.gap[4 * c + 3]
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for c in range(contact.run.found[2 + kind]):
+            contacts.gap[4 * c + 2] = contacts.gap[4 * c]
+            contacts.gap[4 * c] = lane(sum_spread(projections(y, contacts, c) * load4(contacts.weight, 4 * c)), 0)
+            if contacts.gap[4 * c + 3] > 0.0:  # contacts without a gap at the start keep the allowance of `touching.py`
+                contacts.gap[4 * c + 1] = contacts.gap[4 * c + 3]

@@ -124,8 +124,7 @@ def begin(phase, x, velocity, gravity, h):
 @lean_kernel
 def keep_free(phase, velocity):
     """Store the velocities without contacts."""
-    rigid = phase.contact.rigid
-    free = phase.free
+    rigid, free = phase.contact.rigid, phase.free
     for i in range(free.points.shape[0]):
         free.points[i] = velocity[i]
     for q in range(rigid.inverse_mass.shape[0]):
@@ -136,8 +135,7 @@ def keep_free(phase, velocity):
 @lean_kernel
 def apply_contacts(phase, x, velocity, velocity_rows, h):
     """Apply the contacts to the velocities without contacts."""
-    rigid = phase.contact.rigid
-    free = phase.free
+    rigid, free = phase.contact.rigid, phase.free
     for i in range(free.points.shape[0]):
         velocity[i] = free.points[i]
     for q in range(rigid.inverse_mass.shape[0]):
@@ -157,8 +155,7 @@ def settle(phase, x, y, velocity, velocity_rows, h):
     contacts start afresh. New contacts that end too near are limited.
     """
     contact = phase.contact
-    run = contact.run
-    state = run.state
+    run, state = contact.run, contact.run.state
     is_over = state[AGE] >= state[SPAN]
     if state[RESUMES] != AT_SEARCH:
         keep_free(phase, velocity)
@@ -192,19 +189,16 @@ def finish(phase, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss
     come from forces. Then the velocities added at the end are stopped at contacts, and damping acts in every substep:
     at intervals it makes steps near the limit of stability grow, as velocities are half a step behind positions.
     """
-    contact = phase.contact
-    rigid = contact.rigid
-    run = contact.run
-    state, late = run.state, phase.late
+    contact, late = phase.contact, phase.late
+    rigid, state = contact.rigid, contact.run.state
     start = contact.bodies.point_start
     if not settle(phase, x, y, velocity, velocity_rows, h):
         state[RESUMES], state[LACKS_ROOM] = AT_SEARCH, 1
         return False
     state[RESUMES] = 0
     note_contacts(phase, x, velocity, gravity, h)
-    accept(y, contact.corners, run.found[2])
-    accept(y, contact.sides, run.found[3])
-    place_glued(phase.glue, contact.points, contact.bodies, rigid, y)
+    accept(contact, y)
+    place_glued(contact, phase.glue, y)
     for q in range(rigid.inverse_mass.shape[0]):
         for axis in range(3):
             rigid.velocity[q, axis] += late.rigid[q, axis]

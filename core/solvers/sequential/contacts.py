@@ -21,10 +21,10 @@ from ...array_types import FloatArray
 from ...bodies.flat.plane import hold_in_plane
 from ...contact.coulomb import cone_share
 from ...contact.restitution import SEQUENTIAL_RESTING_STEPS, parting_speed_kernel, resting_speed_kernel
-from ...jit import lean_inline_kernel, lean_kernel
+from ...jit import lean_kernel
 from ..explicit.arrays import PRESSING, SOFT
-from ..explicit.carried import carried_inverse_mass, carried_velocity, push_carried, respin
-from ..explicit.press import note, own_inverse_mass, push, push_bodies, relative_velocity, weigh_one
+from ..explicit.carried import carried_inverse_mass, pair_of, respin
+from ..explicit.press import note, own_inverse_mass, push_bodies, push_sides, sides_velocity, weigh
 from ..explicit.turning import slide_into_line
 
 #: Sweeps over the contacts of a substep: few for light skins, more for stacks of rigid bodies.
@@ -55,220 +55,169 @@ def impulses_of(capacity: int) -> Impulses:
     return Impulses(along, np.zeros((capacity, 3)), wanted, met, last)
 
 
-@lean_inline_kernel
-def sides_velocity(contacts, c, x, velocity, points, bodies, rigid):
-    """Velocity of side A of contact c relative to side B [m/s]."""
-    ux, uy, uz = relative_velocity(velocity, contacts, c)
-    if contacts.carried[c]:
-        cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
-        ux, uy, uz = ux + cx, uy + cy, uz + cz
-    return ux, uy, uz
-
-
-@lean_inline_kernel
-def push_sides(contacts, c, jx, jy, jz, x, velocity, points, bodies, rigid):
-    """An impulse [N s] on side A of contact c, and the opposite one on side B."""
-    push(velocity, contacts, c, jx, jy, jz)
-    if contacts.carried[c]:
-        push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)
-
-
-@lean_inline_kernel
-def is_stiff(contacts, c, points, bodies):
-    """Whether neither side of contact c is soft."""
-    a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
-    return bodies.kind[a] != SOFT and bodies.kind[b] != SOFT
-
-
 @lean_kernel
-def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid, h):
+def aim(phase, x, velocity, h):
     """Target velocity and point of action of each contact; clears the impulses."""
-    for c in range(count):
-        impulses.wanted[c] = NOTHING
-        impulses.last[c] = 0.0
-        gap, reach = contacts.gap[4 * c], contacts.reach[c]
-        if not contacts.presses[c] or contacts.normal[4 * c + 3] == 0.0:
-            continue
-        impulses.wanted[c] = min(reach - gap, RETURN_SHARE * reach) / h
-        ux, uy, uz = sides_velocity(contacts, c, x, velocity, points, bodies, rigid)
-        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-        impulses.met[c] = ux * nx + uy * ny + uz * nz
-        if impulses.met[c] >= impulses.wanted[c]:
-            impulses.along[c] = 0.0
-            impulses.across[c, 0] = impulses.across[c, 1] = impulses.across[c, 2] = 0.0
-            continue
-        slide_into_line(contacts, c, are_edges, x, 0.0 if contacts.carried[c] else FARTHEST)
-        weigh_one(contacts, c, x, points, bodies, rigid)
-
-
-@lean_kernel
-def start_warm(contacts, count, impulses, x, velocity, points, bodies, rigid):
-    """Warm start: apply the impulses of the substep before."""
-    for c in range(count):
-        held, size = impulses.across[c], impulses.along[c]
-        if size > 0.0:
+    contact = phase.contact
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
+        for c in range(contact.run.found[2 + kind]):
+            impulses.wanted[c] = NOTHING
+            impulses.last[c] = 0.0
+            gap, reach = contacts.gap[4 * c], contacts.reach[c]
+            if not contacts.presses[c] or contacts.normal[4 * c + 3] == 0.0:
+                continue
+            impulses.wanted[c] = min(reach - gap, RETURN_SHARE * reach) / h
+            ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
             nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-            push_sides(
-                contacts, c, size * nx + held[0], size * ny + held[1], size * nz + held[2], x, velocity, points,
-                bodies, rigid,
-            )  # fmt: skip
+            impulses.met[c] = ux * nx + uy * ny + uz * nz
+            if impulses.met[c] >= impulses.wanted[c]:
+                impulses.along[c] = 0.0
+                impulses.across[c, 0] = impulses.across[c, 1] = impulses.across[c, 2] = 0.0
+                continue
+            slide_into_line(contacts, c, kind == 1, x, 0.0 if contacts.carried[c] else FARTHEST)
+            weigh(contact, contacts, c, x)
 
 
 @lean_kernel
-def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
-    """Project all contacts once; returns the largest change of a velocity over the distance that its contact keeps
-    [1/s].
-    """
+def start_warm(phase, x, velocity):
+    """Warm start: apply the impulses of the substep before."""
+    contact = phase.contact
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
+        for c in range(contact.run.found[2 + kind]):
+            held, size = impulses.across[c], impulses.along[c]
+            if size > 0.0:
+                nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+                jx, jy, jz = size * nx + held[0], size * ny + held[1], size * nz + held[2]
+                push_sides(contact, contacts, c, jx, jy, jz, x, velocity)
+
+
+@lean_kernel
+def sweep(phase, x, velocity):
+    """Project all contacts once; returns the largest change of a velocity over the distance to keep [1/s]."""
     changed = 0.0
-    for c in range(count):
-        wanted, before = impulses.wanted[c], impulses.along[c]
-        if wanted == NOTHING:
-            continue
-        nx, ny, nz, inverse_mass = (
-            contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2], contacts.normal[4 * c + 3]
-        )  # fmt: skip
-        ux, uy, uz = sides_velocity(contacts, c, x, velocity, points, bodies, rigid)
-        along = ux * nx + uy * ny + uz * nz
-        if along >= wanted and before == 0.0:
-            continue
-        after = max(before + (wanted - along) / inverse_mass, 0.0)
-        more = after - before
-        impulses.along[c] = after
-        changed = max(changed, abs(more) * inverse_mass / contacts.reach[c])
-        held = impulses.across[c]
-        limit = contacts.friction[c] * after
-        if contacts.carried[c]:
-            push_sides(contacts, c, more * nx, more * ny, more * nz, x, velocity, points, bodies, rigid)
-            ux, uy, uz = sides_velocity(contacts, c, x, velocity, points, bodies, rigid)
-            along, more = ux * nx + uy * ny + uz * nz, 0.0
-        ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
-        slide = sqrt(ux * ux + uy * uy + uz * uz)
-        jx, jy, jz = held[0], held[1], held[2]
-        if slide > 0.0 and limit > 0.0:
+    contact = phase.contact
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
+        for c in range(contact.run.found[2 + kind]):
+            wanted, before = impulses.wanted[c], impulses.along[c]
+            if wanted == NOTHING:
+                continue
+            nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+            inverse_mass = contacts.normal[4 * c + 3]
+            ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
+            along = ux * nx + uy * ny + uz * nz
+            if along >= wanted and before == 0.0:
+                continue
+            after = max(before + (wanted - along) / inverse_mass, 0.0)
+            more = after - before
+            impulses.along[c] = after
+            changed = max(changed, abs(more) * inverse_mass / contacts.reach[c])
+            held = impulses.across[c]
+            limit = contacts.friction[c] * after
             if contacts.carried[c]:
-                tx, ty, tz = ux / slide, uy / slide, uz / slide
-                inverse_mass = own_inverse_mass(contacts, c)
-                inverse_mass += carried_inverse_mass(rigid, x, points, bodies, contacts, c, tx, ty, tz)
-            jx, jy, jz = jx - ux / inverse_mass, jy - uy / inverse_mass, jz - uz / inverse_mass
-        share = cone_share(sqrt(jx * jx + jy * jy + jz * jz), limit)
-        jx, jy, jz = share * jx, share * jy, share * jz
-        push_sides(
-            contacts, c, more * nx + jx - held[0], more * ny + jy - held[1], more * nz + jz - held[2], x, velocity,
-            points, bodies, rigid,
-        )  # fmt: skip
-        held[0], held[1], held[2] = jx, jy, jz
+                push_sides(contact, contacts, c, more * nx, more * ny, more * nz, x, velocity)
+                ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
+                along, more = ux * nx + uy * ny + uz * nz, 0.0
+            ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
+            slide = sqrt(ux * ux + uy * uy + uz * uz)
+            jx, jy, jz = held[0], held[1], held[2]
+            if slide > 0.0 and limit > 0.0:
+                if contacts.carried[c]:
+                    tx, ty, tz = ux / slide, uy / slide, uz / slide
+                    inverse_mass = own_inverse_mass(contacts, c)
+                    inverse_mass += carried_inverse_mass(contact, x, contacts, c, tx, ty, tz)
+                jx, jy, jz = jx - ux / inverse_mass, jy - uy / inverse_mass, jz - uz / inverse_mass
+            share = cone_share(sqrt(jx * jx + jy * jy + jz * jz), limit)
+            jx, jy, jz = share * jx, share * jy, share * jz
+            ux, uy, uz = more * nx + jx - held[0], more * ny + jy - held[1], more * nz + jz - held[2]
+            push_sides(contact, contacts, c, ux, uy, uz, x, velocity)
+            held[0], held[1], held[2] = jx, jy, jz
     return changed
 
 
 @lean_kernel
 def press(phase, x, velocity, velocity_rows, h):
     """Project the contacts of all kinds until they converge, and flat bodies into their planes."""
-    contact = phase.contact
-    points = contact.points
-    bodies = contact.bodies
-    rigid = contact.rigid
-    count = contact.run.found
-    aim(contact.corners, count[2], False, phase.corner_impulses, x, velocity, points, bodies, rigid, h)
-    aim(contact.sides, count[3], True, phase.side_impulses, x, velocity, points, bodies, rigid, h)
-    start_warm(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid)
-    start_warm(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid)
-    sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
+    aim(phase, x, velocity, h)
+    start_warm(phase, x, velocity)
+    sweeps = RIGID_SWEEPS if phase.contact.rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
-        changed = sweep_all(phase, x, velocity)
+        changed = sweep(phase, x, velocity)
         hold_in_plane(phase.planes.pairs, phase.planes.normal, velocity_rows)
         if changed * h < SETTLED:
             break
 
 
 @lean_kernel
-def sweep_all(phase, x, velocity):
-    """`sweep` over the contacts of all kinds."""
-    contact = phase.contact
-    points = contact.points
-    bodies = contact.bodies
-    rigid = contact.rigid
-    count = contact.run.found
-    changed = sweep(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid)
-    return max(changed, sweep(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid))
-
-
-@lean_kernel
-def stop(contacts, count, impulses, x, velocity, points, bodies, rigid, losses):
-    """Stop the approach at contacts with an impulse."""
-    for c in range(count):
-        if impulses.along[c] <= 0.0:
-            continue
-        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-        ux, uy, uz = sides_velocity(contacts, c, x, velocity, points, bodies, rigid)
-        size = -(ux * nx + uy * ny + uz * nz) / contacts.normal[4 * c + 3]
-        if size > 0.0:
-            push_sides(contacts, c, size * nx, size * ny, size * nz, x, velocity, points, bodies, rigid)
-            note(contacts, c, x, points, bodies, losses, size)
-            impulses.last[c] += size
-
-
-@lean_kernel
 def stop_all(phase, x, velocity):
-    """`stop` at contacts of all kinds."""
+    """Stop the approach at contacts with an impulse, in several sweeps."""
     contact = phase.contact
-    losses = phase.losses
-    points = contact.points
-    bodies = contact.bodies
-    rigid = contact.rigid
-    count = contact.run.found
-    for _ in range(SWEEPS):
-        stop(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid, losses)
-        stop(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid, losses)
+    for number in range(2 * SWEEPS):
+        kind = number % 2
+        contacts = contact.corners if kind == 0 else contact.sides
+        impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
+        for c in range(contact.run.found[2 + kind]):
+            if impulses.along[c] <= 0.0:
+                continue
+            nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+            ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
+            size = -(ux * nx + uy * ny + uz * nz) / contacts.normal[4 * c + 3]
+            if size > 0.0:
+                push_sides(contact, contacts, c, size * nx, size * ny, size * nz, x, velocity)
+                note(contact, contacts, c, x, phase.losses, size)
+                impulses.last[c] += size
 
 
 @lean_kernel
 def note_contacts(phase, x, velocity, gravity, h):
     """Store results of the contacts of a substep: bodies with contact, impulses for dissipation, restitution."""
-    contact = phase.contact
-    points = contact.points
-    bodies = contact.bodies
-    losses = phase.losses
-    count, touching = contact.run.found, phase.touching
-    touching[:] = False
-    pressing = note_all(contact.corners, count[2], phase.corner_impulses, x, points, bodies, losses, touching)
-    pressing += note_all(contact.sides, count[3], phase.side_impulses, x, points, bodies, losses, touching)
-    contact.run.state[PRESSING] = pressing
+    phase.contact.run.state[PRESSING] = pressing = note_all(phase, x)
     if phase.late.rigid.shape[0] > 0 and pressing > 0:
         bounce(phase, x, velocity, gravity, h)
 
 
 @lean_kernel
-def note_all(contacts, count, impulses, x, points, bodies, losses, touching):
+def note_all(phase, x):
     """Add contact impulses to those of their pairs, and mark the bodies that they push; returns how many act."""
-    pressing = 0
-    for c in range(count):
-        size = impulses.along[c]
-        if size <= 0.0:
-            continue
-        pressing += 1
-        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
-        if a != b:
-            for body in (a, b):
-                if body < touching.shape[0]:
-                    touching[body] = True
-        held = impulses.across[c]
-        note(contacts, c, x, points, bodies, losses, size)
-        push_bodies(losses, a, b, held[0], held[1], held[2])
+    losses, touching, pressing = phase.losses, phase.touching, 0
+    touching[:] = False
+    contact = phase.contact
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
+        for c in range(contact.run.found[2 + kind]):
+            size = impulses.along[c]
+            if size <= 0.0:
+                continue
+            pressing += 1
+            a, b = pair_of(contact, contacts, c)
+            if a != b:
+                for body in (a, b):
+                    if body < touching.shape[0]:
+                        touching[body] = True
+            held = impulses.across[c]
+            note(contact, contacts, c, x, losses, size)
+            push_bodies(losses, a, b, held[0], held[1], held[2])
     return pressing
 
 
 @lean_kernel
-def aim_bounce(contacts, count, impulses, points, bodies, bounciness, slow):
+def aim_bounce(phase, slow):
     """What contacts between bodies that are not soft want once they have stopped: see `restitution.parting_speed`.
 
     `slow` = its resting speed [m/s]. What corrects a depth or an order of contacts is no motion.
     """
-    for c in range(count):
-        impulses.wanted[c] = NOTHING
-        if impulses.along[c] > 0.0 and is_stiff(contacts, c, points, bodies):
-            a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
-            pair = min(a, b) * bodies.kind.shape[0] + max(a, b)
-            impulses.wanted[c] = parting_speed_kernel(bounciness[pair], -impulses.met[c], slow)
+    contact, bounciness = phase.contact, phase.losses.pairs.bounciness
+    body_kind = contact.bodies.kind
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
+        for c in range(contact.run.found[2 + kind]):
+            impulses.wanted[c] = NOTHING
+            a, b = pair_of(contact, contacts, c)
+            if impulses.along[c] > 0.0 and body_kind[a] != SOFT and body_kind[b] != SOFT:
+                pair = min(a, b) * body_kind.shape[0] + max(a, b)
+                impulses.wanted[c] = parting_speed_kernel(bounciness[pair], -impulses.met[c], slow)
 
 
 @lean_kernel
@@ -277,20 +226,13 @@ def bounce(phase, x, velocity, gravity, h):
 
     `velocity` of points: only those of given bodies are read, as soft ones take no part.
     """
-    contact = phase.contact
-    points = contact.points
-    bodies = contact.bodies
-    rigid = contact.rigid
-    count = contact.run.found
-    before, late, bounciness = phase.free.rigid, phase.late.rigid, phase.losses.pairs.bounciness
-    slow = resting_speed_kernel(gravity, h, SEQUENTIAL_RESTING_STEPS)
-    aim_bounce(contact.corners, count[2], phase.corner_impulses, points, bodies, bounciness, slow)
-    aim_bounce(contact.sides, count[3], phase.side_impulses, points, bodies, bounciness, slow)
+    before, late, rigid = phase.free.rigid, phase.late.rigid, phase.contact.rigid
+    aim_bounce(phase, resting_speed_kernel(gravity, h, SEQUENTIAL_RESTING_STEPS))
     for q in range(late.shape[0]):
         for axis in range(3):
             before[q, axis], before[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]
     for _ in range(RIGID_SWEEPS):
-        if sweep_all(phase, x, velocity) * h < SETTLED:
+        if sweep(phase, x, velocity) * h < SETTLED:
             break
     for q in range(late.shape[0]):
         for axis in range(3):

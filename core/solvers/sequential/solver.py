@@ -47,9 +47,7 @@ class Integrator:
         raise NotImplementedError
 
     def advance(self, phase: ContactPhase, count: int) -> None:
-        """Take the remaining substeps of a run of `count`; stop if a search exceeds the capacity
-        (`state[LACKS_ROOM]`).
-        """
+        """Take the remaining substeps of a run of `count`; stop at `state[LACKS_ROOM]`: a search lacks capacity."""
         raise NotImplementedError
 
     def start_frame(self, state: State) -> None:

@@ -89,9 +89,7 @@ class PressureRetention:
 
 
 def compliance_ratio(modulus: float, cell_size: float, density: float, substep_time: float) -> float:
-    """Compliance of a solid under XPBD over the one asked for: modulus [Pa], cell size [m], density [kg/m^3], substep
-    [s].
-    """
+    """Compliance of a solid under XPBD over the one asked for; modulus [Pa], cell [m], density [kg/m^3], time [s]."""
     return 1.0 + 0.5 * modulus * substep_time**2 / (density * cell_size**2)
 
 

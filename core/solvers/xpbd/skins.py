@@ -261,9 +261,7 @@ def rotation(m, first, square, mixed, momentum):
 
 @lean_kernel
 def fall_rest(skins, lies, gravity, h, late):
-    """Add what remains of gravity and of the load's resultant, (1 - f) h g, to the velocities at the end of the
-    substep.
-    """
+    """Add the rest of gravity and of the load's resultant, (1 - f) h g, to velocities at the end of the substep."""
     for body in range(skins.body_start.shape[0] - 1):
         share = 0.0 if lies[body] else 0.5 * h
         change = triple(share * gravity[0], share * gravity[1], share * gravity[2])

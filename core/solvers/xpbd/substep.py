@@ -42,7 +42,7 @@ def leave(scene, x, y, velocity, velocity_rows, gravity, h):
     phase, skins = scene.phase, scene.skins
     contact = phase.contact
     take_velocities(skins, x, y, phase.lies, gravity, h, velocity)
-    project_glue(phase.glue, x, velocity, contact.points, contact.bodies, contact.rigid, h)
+    project_glue(contact, phase.glue, x, velocity, h)
     if skins.elements.first.shape[0] > 0:
         project_elements(skins.elements, x, velocity, contact.points.inverse_mass, h)
     hold_in_plane(skins.planes.pairs, skins.planes.normal, velocity_rows)

@@ -32,9 +32,7 @@ class Step(NamedTuple):
     def drift(self) -> None:
         """Go where the velocities lead."""
         state = self.contact.run.state
-        contact, time = self.contact, (state[arrays.AGE] + 1) * self.h
-        parts = contact.points, contact.bodies, contact.boxes, contact.rigid, contact.run
-        attempt.drift(*parts, self.x, self.y, self.velocity, self.h, time)
+        attempt.drift(self.contact, self.x, self.y, self.velocity, self.h, (state[arrays.AGE] + 1) * self.h)
 
     def limit(self, how: int) -> None:
         """Limit the motion."""
@@ -43,9 +41,7 @@ class Step(NamedTuple):
     def failing(self) -> int:
         """Contacts that end nearer than they may."""
         self.drift()
-        contact, found = self.contact, self.contact.run.found
-        corners = verify.verify(self.y, contact.corners, found[2], False)
-        return int(corners + verify.verify(self.y, contact.sides, found[3], True))
+        return int(verify.verify(self.contact, self.y))
 
     def momenta(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Momentum, angular momentum and energy of motion of the skins and the rigid bodies."""
