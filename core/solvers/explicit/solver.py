@@ -187,7 +187,7 @@ class ExplicitSolver:
         left, measures = count * self.substep_time, self._stiffens
         end = share + left / motion.frame_time
         while left > 0.0:
-            runs = max(1, math.ceil(left * min(self._crush_rate(before), 1.0 / SHORTEST)))
+            runs = max(1, math.ceil(left * min(1.0 / SHORTEST, self._crush_rate(before))))
             measures |= runs > 1
             there = before.gas + (gas - before.gas) / runs if runs > 1 else gas
             self._run(before, after, motion, end - left / motion.frame_time, there, left / runs, load, measures)
