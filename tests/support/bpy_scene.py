@@ -117,15 +117,12 @@ class FallingWorld:
 
 @pytest.fixture(autouse=True)
 def empty_file() -> Iterator[None]:
-    """The start-up file without objects, the extension registered with its own settings, nothing remembered."""
+    """Factory settings without objects, the extension registered, nothing remembered."""
     global _registered
     if not _registered:
-        bpy.ops.wm.read_factory_settings(use_empty=True)
         softpressure_ext.register()
         _registered = True
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)  # a quarter of the time of all settings
-    if (addon := bpy.context.preferences.addons.get("softpressure_ext")) is not None:
-        bpy.context.preferences.addons.remove(addon)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
     sessions.forget_all()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 10
