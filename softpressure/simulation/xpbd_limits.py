@@ -29,7 +29,7 @@ def soft_lattices(scene: SceneValues, known_of: dict[int, Quantities], start: Sn
         return found
     time = 1.0 / (time_mapping.frame_rate(scene) * settings.substeps)
     for body in start.bodies:
-        if body.kind == "MEMBRANE":
+        if "cell_size" not in body.settings:  # skins and loops
             continue
         known = known_of[body.object_uid]
         density = known.mass / max(signed_volume(body.positions, body.triangles), 1e-300)

@@ -89,6 +89,15 @@ def test_a_flat_mesh_with_inner_vertices_is_a_truss_that_takes_them_along() -> N
 
 
 @pytest.mark.usefixtures("falling")
+def test_a_loop_is_simulated_by_xpbd_too() -> None:
+    """It has no cells, whose softness a note under XPBD tells."""
+    add_outline(shapes.ring(24))
+    bpy.context.scene.softpressure.solver = "XPBD"
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert this_session().run.cache.last_frame == 10 and not this_session().run.soft_lattices
+
+
+@pytest.mark.usefixtures("falling")
 def test_its_settings_and_edges_are_captured() -> None:
     add_outline(RING, depth=0.25, stretch_modulus=5e3, self_collision=False, gauge_pressure=500.0)
     body = captured().bodies[0]
