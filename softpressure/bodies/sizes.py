@@ -24,8 +24,13 @@ _SAME = 1.1
 
 def size_of(obj: bpy.types.Object) -> float:
     """Diameter of a ball with the area of an object's own mesh [m]; 0 where it has no faces."""
+    return math.sqrt(area_of(obj) / math.pi)
+
+
+def area_of(obj: bpy.types.Object) -> float:
+    """Area of an object's own mesh [m^2]; 0 where it has no faces."""
     area = _area(*_shape(obj))
-    return math.sqrt(area / math.pi) if math.isfinite(area) else 0.0
+    return area if math.isfinite(area) else 0.0
 
 
 def _shape(obj: bpy.types.Object) -> tuple[mesh_io.FloatArray, mesh_io.IntArray]:
