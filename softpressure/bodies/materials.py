@@ -57,9 +57,7 @@ def read(path: str) -> dict[str, Any]:
         if is_head:
             continue
         target = line.targets[0] if isinstance(line, ast.Assign) and len(line.targets) == 1 else None
-        if not isinstance(target, ast.Attribute) or ast.unparse(target) not in {
-            f"settings.{name}" for name in SAVED
-        }:
+        if not isinstance(target, ast.Attribute) or ast.unparse(target) not in {f"settings.{name}" for name in SAVED}:
             raise ValueError(f"line {line.lineno} sets no setting of a material")
         try:
             found[target.attr] = ast.literal_eval(line.value)

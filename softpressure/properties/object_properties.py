@@ -90,14 +90,16 @@ class SOFTPRESSURE_PG_object(FromParameters, FieldWeights, Goals, Hose, bpy.type
         """Mass over the area of the object's own mesh [kg/m^2], 0 without area: what a material is told by."""
         from ..bodies import sizes
 
-        area = sizes.area_of(self.id_data)
+        obj: Any = self.id_data
+        area = sizes.area_of(obj)
         return float(self.mass) / area if area else 0.0
 
     @area_density.setter
     def area_density(self, value: float) -> None:
         from ..bodies import sizes
 
-        area = sizes.area_of(self.id_data)
+        obj: Any = self.id_data
+        area = sizes.area_of(obj)
         if area:
             self.mass = value * area
 
