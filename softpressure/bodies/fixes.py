@@ -188,7 +188,7 @@ def _convex_hull(obj: bpy.types.Object) -> str:
 
 
 def _fit_size(obj: bpy.types.Object) -> str:
-    return sizes.fit(obj, anew=True)
+    return sizes.fit(obj, obj.softpressure.kind, anew=True)
 
 
 def _of_mesh(edit: Callable[[bmesh.types.BMesh], str]) -> Callable[[bpy.types.Object], str]:

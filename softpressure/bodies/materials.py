@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.parameters import GIVEN, PARAMETERS
 from ..state import given_values
+from . import sizes
 
 #: Of the folders `presets`: where Blender looks for them, and writes those of the user.
 SUBFOLDER = "softpressure"
@@ -83,7 +84,8 @@ def name_of(settings: Any) -> str:
             values = _known(path, path.stat().st_mtime_ns)
             if values and all(_is_same(getattr(settings, name), value) for name, value in values.items()):
                 return str(bpy.path.display_name(path.name, title_case=False))
-    return "Default" if not any(settings.is_property_set(name) for name in PROPERTIES[1:]) else "Custom"
+    is_changed = any(settings.is_property_set(name) for name in PROPERTIES[1:] if name not in _OF_SIZE)
+    return "Custom" if is_changed else "Default"
 
 
 def _is_same(ours: Any, theirs: Any) -> bool:
@@ -93,19 +95,23 @@ def _is_same(ours: Any, theirs: Any) -> bool:
 def begin(obj: bpy.types.Object, body_type: str) -> None:
     """Make an object a body of a type, with the values that suit it while its material was not chosen.
 
-    Jelly has those of its preset; the others have the defaults.
+    Jelly has those of its preset; the others have the defaults. A mass that was chosen stays.
     """
     settings = obj.softpressure
     is_chosen = name_of(settings) not in ("Default", _JELLY)
+    jelly = read(str(Path(_HERE) / "presets" / SUBFOLDER / f"{_JELLY}.py"))
+    new_masses = (sizes.new_mass(obj, "SOFT"), jelly["area_density"] * sizes.area_of(obj))
+    has_mass = settings.is_property_set("mass") and not np.isclose(settings.mass, new_masses, rtol=1e-3).any()
     settings.body_type = body_type
     if is_chosen:
         return
     for name in PROPERTIES[1:]:
-        settings.property_unset(name)
+        if name != "mass" or not has_mass:
+            settings.property_unset(name)
     if body_type == "SOLID":
-        path = Path(_HERE) / "presets" / SUBFOLDER / f"{_JELLY}.py"
-        for name, value in _known(path, 0).items():
-            setattr(settings, name, value)
+        for name, value in jelly.items():
+            if name != "area_density" or not has_mass:
+                setattr(settings, name, value)
 
 
 def apply(obj: bpy.types.Object, path: str, menu: str, can_be: Callable[[bpy.types.Object, str], bool]) -> str:

@@ -30,7 +30,7 @@ def add(obj: bpy.types.Object, kind: str, body_type: str = "") -> str:
         materials.begin(obj, wanted)
     elif body_type and obj.softpressure.body_type != body_type:
         obj.softpressure.body_type = body_type
-    fitted = "" if kind == "COLLIDER" else sizes.fit(obj)
+    fitted = "" if kind == "COLLIDER" else sizes.fit(obj, kind)
     if obj.softpressure.kind != kind:
         obj.softpressure.kind = kind  # its update calls `on_kind_change`
     else:

@@ -2,6 +2,7 @@
 
 Gravity and the pressure of the air are the same at any size. So all forces must grow like areas, and pressures stay:
 then weight over pressure times area, strains, and the pressure of the gas over that of the air are those of the ball.
+A closed skin has the mass of its area, so weight over pressure times area is the same for any shape, too.
 """
 
 import math
@@ -13,6 +14,8 @@ from ...core.parameters import SKINS, named
 from ...core.topology import signed_volume, triangle_areas
 from ..scene_io import flat_shape, mesh_io, rigid_shape, units
 
+#: Mass of new closed skins over their area [kg/m^2]: that of rubber or vinyl of 1 mm, as exercise balls are made of.
+AREA_DENSITY = 1.0
 #: What is multiplied by the size over 1 m to this power; pressures and moduli of lattices are not.
 POWERS = {"mass": 2, "stretch_modulus": 1, "bend_modulus": 3}
 #: Sizes [m] for which the defaults are as they are: within these a body looks the same.
@@ -61,33 +64,56 @@ def weigh(obj: bpy.types.Object, density: float, area_density: float) -> str:
     return f"{obj.name}: {settings.mass:.4g} kg"
 
 
-def fit(obj: bpy.types.Object, *, anew: bool = False) -> str:
-    """Fit the defaults of a body to its size, but none that was set, unless `anew`. Returns what was done, or ''."""
+def new_mass(obj: bpy.types.Object, kind: str) -> float:
+    """Mass [kg] that an object has as a new body of a kind, and of its type."""
+    size = size_of(obj)
+    if kind == "SOFT" and obj.softpressure.body_type == "MEMBRANE" and size:
+        return _new_value("mass", AREA_DENSITY * math.pi * size**2)
+    return _new_value("mass", named("mass").default * _fitted(size) ** POWERS["mass"])
+
+
+def _new_value(name: str, value: float) -> float:
+    return max(float(f"{value:.3g}"), named(name).least or 0.0)
+
+
+def _fitted(size: float) -> float:
+    """The size that defaults are fitted to [m]."""
+    return 1.0 if not size or LEAST <= size <= MOST else size
+
+
+def fit(obj: bpy.types.Object, kind: str, *, anew: bool = False) -> str:
+    """Fit the defaults of a body of a kind to its size, but none that was set, unless `anew`. Returns what was done.
+
+    Only the mass of a closed skin depends on its size within LEAST to MOST; of that nothing is said.
+    """
     settings, size = obj.softpressure, size_of(obj)
-    if not size or (LEAST <= size <= MOST and not anew):
+    if not size:
         return ""
-    fitted = 1.0 if LEAST <= size <= MOST else size
-    for name, power in POWERS.items():
-        if anew or not settings.is_property_set(name):
-            least = named(name).least or 0.0
-            setattr(settings, name, max(float(f"{named(name).default * fitted**power:.3g}"), least))
+    values = {name: named(name).default * _fitted(size) ** power for name, power in POWERS.items()}
+    values["mass"] = new_mass(obj, kind)
+    for name, value in values.items():
+        if anew or (not settings.is_property_set(name) and value != named(name).default):
+            setattr(settings, name, _new_value(name, value))
+    if _fitted(size) == 1.0 and not anew:
+        return ""
     return f"its mass of {settings.mass:.3g} kg and its stiffness fit its size"
 
 
 def unfit_text(obj: bpy.types.Object) -> str:
     """A sentence on defaults that fit another size than a body has; empty where they fit, or were chosen."""
-    settings, size = obj.softpressure, size_of(obj)
+    settings, size, default = obj.softpressure, size_of(obj), named("mass").default
     if settings.kind not in ("SOFT", "RIGID") or not size:
         return ""
-    sizes = [math.sqrt(settings.mass / named("mass").default)]
-    if settings.kind == "SOFT" and settings.body_type in ("MEMBRANE", "LOOP"):
-        sizes.append(settings.stretch_modulus / named("stretch_modulus").default)
-    if max(sizes) > _SAME * min(sizes) or LEAST <= size / sizes[0] <= MOST:
-        return ""
-    if LEAST <= size <= MOST and sizes[0] == 1.0:
+    has_area_mass = settings.kind == "SOFT" and settings.body_type == "MEMBRANE" and settings.mass != default
+    fitting = _fitted(math.sqrt(settings.mass / (AREA_DENSITY * math.pi if has_area_mass else default)))
+    if settings.kind == "SOFT" and settings.body_type in SKINS:
+        of_stiffness = settings.stretch_modulus / named("stretch_modulus").default
+        if max(fitting, of_stiffness) > _SAME * min(fitting, of_stiffness):
+            return ""
+    if LEAST <= size / fitting <= MOST:
         return ""
     scene = bpy.context.scene
-    has, fits = (units.length_text(scene, length) for length in (size, sizes[0]))
+    has, fits = (units.length_text(scene, length) for length in (size, fitting))
     return (
         f"{obj.name}: is {has} in size, but has the mass and stiffness that look right at {fits}. Press Fit to Size, "
         "or choose a material."

@@ -33,16 +33,28 @@ def test_a_ball_of_any_size_is_like_that_of_a_metre(diameter):
 
 
 @pytest.mark.parametrize("diameter", [0.5, 1.0, 2.0])
-def test_defaults_of_usual_sizes_stay(diameter):
+def test_a_skin_of_usual_size_has_the_mass_of_its_area_and_the_other_defaults(diameter):
     settings = add_sized(diameter)
-    assert (settings.mass, settings.gauge_pressure, settings.stretch_modulus) == (1.0, 2000.0, 20_000.0)
+    assert settings.area_density == pytest.approx(1.0, rel=0.005)
+    assert (settings.gauge_pressure, settings.stretch_modulus) == (2000.0, 20_000.0)
+
+
+def test_a_change_of_type_gives_the_mass_of_the_new_type_unless_one_was_chosen():
+    settings = add_sized(1.0)
+    for kind, density in (("SOLID", 27.4), ("MEMBRANE", 1.0)):
+        assert bpy.ops.softpressure.set_type(type=kind) == {"FINISHED"}
+        assert settings.area_density == pytest.approx(density, rel=0.005)
+    settings.mass = 7.0
+    for kind in ("SOLID", "MEMBRANE"):
+        assert bpy.ops.softpressure.set_type(type=kind) == {"FINISHED"}
+        assert settings.mass == 7.0
 
 
 def test_the_unit_scale_counts():
     bpy.context.scene.unit_settings.scale_length = 0.001
     metre, one = add_sized(1000.0), add_sized(1.0)
-    assert metre.mass == 1.0
-    assert one.mass == pytest.approx(1e-6, rel=0.02)
+    assert metre.mass == pytest.approx(np.pi, rel=0.02)
+    assert one.mass == pytest.approx(1e-6 * np.pi, rel=0.02)
 
 
 def test_what_was_set_before_stays():
@@ -66,7 +78,7 @@ def test_check_tells_of_a_body_that_was_scaled_later_and_fits_it():
     flaw = next(flaw for flaw in mesh_checks.of_scene(bpy.context.scene) if "FIT_SIZE" in flaw.fixes)
     assert "2 cm" in flaw.sentence
     assert bpy.ops.softpressure.fix(object_name=obj.name, fix="FIT_SIZE") == {"FINISHED"}
-    assert settings.mass == pytest.approx(4e-4, rel=0.03)
+    assert settings.area_density == pytest.approx(1.0, rel=0.005)
     assert not [flaw for flaw in mesh_checks.of_scene(bpy.context.scene) if "FIT_SIZE" in flaw.fixes]
 
 
