@@ -58,7 +58,7 @@ def martin_cat(scene: bpy.types.Scene) -> None:
     cat = parts.add_object("Cat", cat_mesh("Cat", 2.6, cell=0.11), parts.AMBER, roughness=0.45)
     cat.location, cat.rotation_euler = (-0.8, 0.1, 0.1), (0.0, 0.0, -0.75)
     bpy.context.view_layer.update()
-    skin: dict[str, Any] = dict(paper_setups.SETUPS["MARTIN"].body) | {"gas_by": "AMOUNT", "temperature": 1.0}
+    skin: dict[str, Any] = dict(paper_setups.SETUPS["MARTIN"].body) | {"gas_by": "AMOUNT", "temperature": 1.0, "mass": 1.0}
     parts.add_body(cat, "SOFT", **skin, gas_amount=30.0)
     parts.smooth(cat)
     parts.add_ball("Ball of wool", parts.ROSE, 0.7, (1.5, -0.4, 2.3), subdivisions=2, **skin, gas_amount=12.0)
@@ -80,7 +80,7 @@ def mesit_heap(scene: bpy.types.Scene) -> None:
         parts.add_ball(
             f"Ball {number + 1}", parts.COLOURS[number % 8], 1.0, where, subdivisions=3, simulation_mesh="DRAWN",
             **GAS, **SPRINGS, gas_amount=700.0, drawn_shape="SLACK", spring_constant=1_000.0, bend_modulus=0.0,
-            point_mass=0.1, damping=2.0, bounciness=0.5,
+            mass=1.0, point_mass=0.1, damping=2.0, bounciness=0.5,
         )  # fmt: skip
     parts.set_stage(scene, (8.4, -18.5, 11.2), (0.0, 0.0, 2.25), 42.0)
 

@@ -61,16 +61,18 @@ def crossing_pairs(
     `given`, `own`: see `Surfaces`; by default none and all.
     """
     bodies = 1 + int(max(triangle_body.max(initial=-1), edge_body.max(initial=-1)))
+    x = np.ascontiguousarray(positions, dtype=float)
+    there = _meeting(x, triangles, edges)
+    near = _meeting(x, edges, triangles[there])
     surfaces = Surfaces(
-        triangles=np.ascontiguousarray(triangles, np.int64),
-        edges=np.ascontiguousarray(edges, np.int64),
-        triangle_body=np.ascontiguousarray(triangle_body, np.int64),
-        edge_body=np.ascontiguousarray(edge_body, np.int64),
+        triangles=np.ascontiguousarray(triangles[there], np.int64),
+        edges=np.ascontiguousarray(edges[near], np.int64),
+        triangle_body=np.ascontiguousarray(triangle_body[there], np.int64),
+        edge_body=np.ascontiguousarray(edge_body[near], np.int64),
         given=np.zeros(bodies, bool) if given is None else np.array(given, bool),
         own=np.ones(bodies, bool) if own is None else np.array(own, bool),
     )
-    x = np.ascontiguousarray(positions, dtype=float)
-    corners, ends = x[triangles], x[edges]
+    corners, ends = x[surfaces.triangles], x[surfaces.edges]
     low, high = corners.min(axis=1), corners.max(axis=1)
     boxes = ends.min(axis=1), ends.max(axis=1)
     noise = ROUNDING * float(np.abs(x).max(initial=0.0))
@@ -81,8 +83,20 @@ def crossing_pairs(
         while (count := pierced(x, surfaces, rows, *boxes, noise, pairs)) > len(pairs):
             pairs = np.empty((count, 2), np.int64)
         found.append(pairs[:count])
-    every = np.concatenate(found)
-    return every[np.lexsort((every[:, 1], every[:, 0]))].astype(np.int32)
+    edge, triangle = np.concatenate(found).T
+    order = np.lexsort((triangle, edge))
+    return np.stack([near[edge[order]], there[triangle[order]]], axis=1).astype(np.int32)
+
+
+def _meeting(x: FloatArray, points: IntArray, others: IntArray) -> LongArray:
+    """Numbers of the triangles or edges whose boxes meet the box around all of the others.
+
+    By outcodes (Cohen and Sutherland): a bit for each side of the box that a point lies beyond.
+    """
+    there = x[others.ravel()]
+    low, high = there.min(axis=0, initial=np.inf), there.max(axis=0, initial=-np.inf)
+    beyond = np.packbits(np.concatenate([x < low, x > high], axis=1), axis=1)[:, 0]
+    return np.flatnonzero(np.bitwise_and.reduce(beyond[points.T], axis=0) == 0)
 
 
 def passes(x: FloatArray, ends: IntArray, corners: IntArray) -> FloatArray:

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...core.parameters import GIVEN, PARAMETERS
 from ..state import given_values
-from . import sizes
 
 #: Of the folders `presets`: where Blender looks for them, and writes those of the user.
 SUBFOLDER = "softpressure"
@@ -97,6 +96,8 @@ def begin(obj: bpy.types.Object, body_type: str) -> None:
 
     Jelly has those of its preset; the others have the defaults. A mass that was chosen stays.
     """
+    from . import sizes  # needs the compiled solver; presets are listed without it
+
     settings = obj.softpressure
     is_chosen = name_of(settings) not in ("Default", _JELLY)
     jelly = read(str(Path(_HERE) / "presets" / SUBFOLDER / f"{_JELLY}.py"))

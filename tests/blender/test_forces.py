@@ -36,7 +36,7 @@ def given() -> Any:
 @pytest.mark.parametrize("kind", ["SOFT", "RIGID"])
 def test_a_wind_moves_a_ball_with_no_further_setting(kind: str) -> None:
     bpy.context.scene.use_gravity = False
-    ball = add_ball(kind=kind, location=(0, 0, 0))
+    ball = add_ball(kind=kind, location=(0, 0, 0), mass=1.0)
     add_field("WIND", (-2, 0, 0), (0, np.pi / 2, 0))
     bpy.ops.softpressure.simulate()
     play(1, 10)

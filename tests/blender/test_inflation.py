@@ -215,7 +215,7 @@ def test_a_keyed_pressure_below_zero_is_what_the_panel_says():
     bpy.ops.mesh.primitive_uv_sphere_add(segments=16, ring_count=12, radius=1.0)
     ball = bpy.context.object
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
-    ball.softpressure.simulation_mesh = "DRAWN"
+    ball.softpressure.simulation_mesh, ball.softpressure.mass = "DRAWN", 1.0
     key(ball.softpressure, "gauge_pressure", (1, 2000.0), (8, -200.0))
     assert vacuum.text(scene, ball) == "The pressure is held, as it falls below 0"
     play(1, 4)
@@ -348,6 +348,7 @@ def test_what_wrinkles_on_its_way_comes_to_rest_with_it(add, simulated):
     add()
     obj = bpy.context.object
     obj.softpressure.simulation_mesh, obj.softpressure.simulation_vertices = simulated, 300
+    obj.softpressure.mass = 1.0
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
     energies = []
     for number in range(1, 19):

@@ -70,7 +70,7 @@ def momentum(world: Any, body: int = 0) -> Any:
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD"])
 def test_the_mouse_moves_a_body_by_its_impulses_and_throws_it(begin: Any, weightless: None, solver: str) -> None:
-    ball = add_ball()
+    ball = add_ball(mass=1.0)
     bpy.context.scene.softpressure.solver = solver
     bpy.context.scene.softpressure.added_mass = 0.0
     playing = begin()

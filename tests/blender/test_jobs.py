@@ -186,7 +186,7 @@ def test_a_second_job_ends_the_first_and_goes_on_from_its_last_frame(slow: Calla
 
 
 def test_a_changed_input_stops_it_with_a_sentence(slow: Callable[[float], None]) -> None:
-    ball = add_ball()
+    ball = add_ball(mass=1.0)
     job = begin()
     go_on(job, 4)
     ball.softpressure.mass = 3.0

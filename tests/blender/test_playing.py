@@ -196,7 +196,7 @@ def test_range_is_the_scene_s_until_it_is_set() -> None:
 @pytest.mark.smoke
 def test_undo_keeps_the_cache_and_shows_the_frame() -> None:
     bpy.context.preferences.edit.use_global_undo = True
-    ball = add_ball()
+    ball = add_ball(mass=1.0)
     name = ball.name
     play(1, 4)
     bpy.ops.ed.undo_push(message="before")

@@ -101,7 +101,7 @@ def test_an_error_of_a_run_ends_with_its_inputs(monkeypatch: pytest.MonkeyPatch)
     def diverge(_world: object, _given: object) -> None:
         raise DivergenceError("Ball: the motion is not finite in frame 3.")
 
-    ball = add_ball()
+    ball = add_ball(mass=1.0)
     play(1, 2)
     with monkeypatch.context() as patch:
         patch.setattr(FallingWorld, "advance_frame", diverge)

@@ -23,7 +23,7 @@ from softpressure_ext.softpressure.state import jobs
 
 def saved(folder: Path) -> Path:
     """A file with a ball and three frames."""
-    ball = add_ball()
+    ball = add_ball(mass=1.0)
     bpy.ops.object.select_all(action="DESELECT")
     ball.name = "Ball"
     bpy.context.scene.frame_end = 3
