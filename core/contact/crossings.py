@@ -93,7 +93,9 @@ def _meeting(x: FloatArray, points: IntArray, others: IntArray) -> LongArray:
 
     By outcodes (Cohen and Sutherland): a bit for each side of the box that a point lies beyond.
     """
-    there = x[others.ravel()]
+    used = np.zeros(len(x), bool)
+    used[others.ravel()] = True
+    there = x[used]
     low, high = there.min(axis=0, initial=np.inf), there.max(axis=0, initial=-np.inf)
     beyond = np.packbits(np.concatenate([x < low, x > high], axis=1), axis=1)[:, 0]
     return np.flatnonzero(np.bitwise_and.reduce(beyond[points.T], axis=0) == 0)
