@@ -58,7 +58,11 @@ def martin_cat(scene: bpy.types.Scene) -> None:
     cat = parts.add_object("Cat", cat_mesh("Cat", 2.6, cell=0.11), parts.AMBER, roughness=0.45)
     cat.location, cat.rotation_euler = (-0.8, 0.1, 0.1), (0.0, 0.0, -0.75)
     bpy.context.view_layer.update()
-    skin: dict[str, Any] = dict(paper_setups.SETUPS["MARTIN"].body) | {"gas_by": "AMOUNT", "temperature": 1.0, "mass": 1.0}
+    skin: dict[str, Any] = dict(paper_setups.SETUPS["MARTIN"].body) | {
+        "gas_by": "AMOUNT",
+        "temperature": 1.0,
+        "mass": 1.0,
+    }
     parts.add_body(cat, "SOFT", **skin, gas_amount=30.0)
     parts.smooth(cat)
     parts.add_ball("Ball of wool", parts.ROSE, 0.7, (1.5, -0.4, 2.3), subdivisions=2, **skin, gas_amount=12.0)

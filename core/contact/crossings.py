@@ -119,7 +119,8 @@ def passes(x: FloatArray, ends: IntArray, corners: IntArray) -> FloatArray:
 
 def _volumes(o: FloatArray, a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
     """Six times the volumes of tetrahedra [m^3]."""
-    return np.asarray(np.einsum("ij,ij->i", a - o, np.cross(b - o, c - o)))
+    (ax, ay, az), (bx, by, bz), (cx, cy, cz) = (a - o).T, (b - o).T, (c - o).T  # np.cross takes far longer
+    return np.asarray(ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx))
 
 
 def model_crossings(model: Model, positions: FloatArray) -> IntArray:

@@ -165,40 +165,6 @@ def push_sides(contact, contacts, c, jx, jy, jz, x, velocity):
 
 
 @lean_inline_kernel
-def push_bodies(losses, a, b, jx, jy, jz):
-    """Note an impulse [N s] on body a, and the opposite one on body b."""
-    push = losses.push
-    push[a, 0], push[a, 1], push[a, 2] = push[a, 0] + jx, push[a, 1] + jy, push[a, 2] + jz
-    push[b, 0], push[b, 1], push[b, 2] = push[b, 0] - jx, push[b, 1] - jy, push[b, 2] - jz
-
-
-@lean_inline_kernel
-def note(contact, contacts, c, x, losses, size):
-    """Note the impulse of contact c, `size` along its normal, for the losses of its pair of bodies."""
-    a, b = pair_of(contact, contacts, c)
-    if a == b:
-        return
-    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-    push_bodies(losses, a, b, size * nx, size * ny, size * nz)
-    count = contact.bodies.kind.shape[0]
-    pair, signed = (a * count + b, size) if a < b else (b * count + a, -size)
-    pairs = losses.pairs
-    if not pairs.counts[pair]:
-        return
-    pairs.load[pair] += size
-    for axis in range(3):
-        pairs.impulse[pair, axis] += signed * contacts.normal[4 * c + axis]
-        middle = 0.0  # halfway between the two sides
-        for k in range(4):
-            middle += 0.5 * abs(contacts.weight[4 * c + k]) * x[contacts.points[4 * c + k] + axis]
-        pairs.point[pair, axis] += size * middle
-    for k in range(4):
-        i = contacts.points[4 * c + k] >> 2
-        if i < losses.mass.shape[0]:
-            losses.untouched[i] = 0.0
-
-
-@lean_inline_kernel
 def is_near(contacts, c):
     """Whether contact c may have to be answered in this step."""
     gap, reach = contacts.gap[4 * c], contacts.reach[c]
@@ -207,11 +173,8 @@ def is_near(contacts, c):
 
 
 @lean_kernel
-def press(contact, losses, x, velocity, h):
-    """Impulses of the contacts on velocities; returns whether any is near.
-
-    Rigid points' rows of `velocity` must be 0. What pairs of bodies do to each other is noted in `losses`.
-    """
+def press(contact, x, velocity, h):
+    """Impulses of the contacts on velocities, where rigid points have rows of 0; returns whether any is near."""
     any_near = False
     for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
@@ -221,12 +184,12 @@ def press(contact, losses, x, velocity, h):
                 contacts.aligned[c] = slide_into_line(contacts, c, kind == 1, x, BEYOND)
                 if contacts.aligned[c]:
                     weigh(contact, contacts, c, x)
-                press_one(contact, contacts, c, kind == 1, losses, x, velocity, h)
+                press_one(contact, contacts, c, kind == 1, x, velocity, h)
     return any_near
 
 
 @lean_kernel
-def press_again(contact, losses, x, velocity, h):
+def press_again(contact, x, velocity, h):
     """Another sweep over the contacts: what each stops, the others have changed.
 
     Returns the largest change of an impulse, as a share of the contact's normal one.
@@ -235,22 +198,12 @@ def press_again(contact, losses, x, velocity, h):
     for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             if is_near(contacts, c):
-                most = max(most, press_one(contact, contacts, c, kind == 1, losses, x, velocity, h))
+                most = max(most, press_one(contact, contacts, c, kind == 1, x, velocity, h))
     return most
 
 
 @lean_kernel
-def pressing_count(contact):
-    """How many of the contacts have an impulse along their normal."""
-    pressing = 0
-    for kind, contacts in enumerate((contact.corners, contact.sides)):
-        for c in range(contact.run.found[2 + kind]):
-            pressing += contacts.grip[4 * c + 3] > 0.0
-    return pressing
-
-
-@lean_kernel
-def press_one(contact, contacts, c, are_edges, losses, x, velocity, h):
+def press_one(contact, contacts, c, are_edges, x, velocity, h):
     """Impulse of contact c that ends its approach, all in all never one that pulls (Catto 2005), and its friction.
 
     Returns the change, as a share of the impulse along the normal.
@@ -266,31 +219,37 @@ def press_one(contact, contacts, c, are_edges, losses, x, velocity, h):
     size = max((parting - along) / inverse_mass, -held)
     if held == 0.0 and size <= 0.0:
         return 0.0
-    jx, jy, jz = size * nx, size * ny, size * nz
-    speed = size * inverse_mass
-    weight = load4(contacts.weight, 4 * c)
-    if contacts.aligned[c] or not push_apart(velocity, x, contacts, c, weight, speed, contact.points):
-        push(velocity, contacts, c, jx, jy, jz)
-    if contacts.carried[c]:
-        push_carried(contact, x, contacts, c, jx, jy, jz)
-    note(contact, contacts, c, x, losses, size)
     contacts.grip[4 * c + 3] = held + size
-    change = grip(contact, contacts, c, are_edges, losses, x, velocity)
+    jx, jy, jz = size * nx, size * ny, size * nz
+    if contacts.aligned[c] and not contacts.carried[c]:  # nothing turns: the slide is the same before and after
+        change, fx, fy, fz = grip(contact, contacts, c, are_edges, x, ux, uy, uz)
+        push(velocity, contacts, c, jx + fx, jy + fy, jz + fz)
+    else:
+        weight = load4(contacts.weight, 4 * c)
+        if contacts.aligned[c] or not push_apart(
+            velocity, x, contacts, c, weight, size * inverse_mass, contact.points
+        ):  # fmt: skip
+            push(velocity, contacts, c, jx, jy, jz)
+        if contacts.carried[c]:
+            push_carried(contact, x, contacts, c, jx, jy, jz)
+        ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
+        change, fx, fy, fz = grip(contact, contacts, c, are_edges, x, ux, uy, uz)
+        push_sides(contact, contacts, c, fx, fy, fz, x, velocity)
     return max(change, abs(size) / max(held, held + size))
 
 
 @lean_kernel
-def grip(contact, contacts, c, are_edges, losses, x, velocity):
-    """Friction of contact c: what stops its slide, as far as Coulomb's cone lets it in this step all in all.
+def grip(contact, contacts, c, are_edges, x, ux, uy, uz):
+    """Change of the friction of contact c [N s], whose sides move by u relative to each other [m/s].
 
-    Returns the change, as a share of the most that the cone lets through.
+    It stops the slide, as far as Coulomb's cone lets it in this step all in all. The first number is its size as a
+    share of the most that the cone lets through.
     """
     first, kind = 4 * c, contact.bodies.kind
     a, b = pair_of(contact, contacts, c)
     if contacts.friction[c] == 0.0 or (are_edges and (kind[a] == SOFT or kind[b] == SOFT)):
-        return 0.0
+        return 0.0, 0.0, 0.0, 0.0
     nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
-    ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
     inverse_mass = contacts.normal[first + 3]
     along = ux * nx + uy * ny + uz * nz
     ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
@@ -310,8 +269,52 @@ def grip(contact, contacts, c, are_edges, losses, x, velocity):
     fx, fy, fz = share * fx, share * fy, share * fz
     jx, jy, jz = fx - held[first], fy - held[first + 1], fz - held[first + 2]
     held[first], held[first + 1], held[first + 2] = fx, fy, fz
-    push_sides(contact, contacts, c, jx, jy, jz, x, velocity)
-    if kind[b] == SOFT:
-        turn_triangle(velocity, contacts, c, x, contact.points, jx, jy, jz)
-    push_bodies(losses, a, b, jx, jy, jz)
-    return sqrt(jx * jx + jy * jy + jz * jz) / most if most > 0.0 else 0.0
+    change = sqrt(jx * jx + jy * jy + jz * jz) / most if most > 0.0 else 0.0
+    return change, jx, jy, jz
+
+
+@lean_kernel
+def conclude(contact, losses, x, velocity):
+    """Let triangles take the couples of friction, and note in `losses` what pairs of bodies do to each other.
+
+    Returns how many contacts have an impulse along their normal.
+    """
+    pressing = 0
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for c in range(contact.run.found[2 + kind]):
+            size = contacts.grip[4 * c + 3]
+            if size > 0.0:
+                pressing += 1
+                a, b = pair_of(contact, contacts, c)
+                fx, fy, fz = contacts.grip[4 * c], contacts.grip[4 * c + 1], contacts.grip[4 * c + 2]
+                if contact.bodies.kind[b] == SOFT and (fx != 0.0 or fy != 0.0 or fz != 0.0):
+                    turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz)
+                if a != b:
+                    note(contact, contacts, c, a, b, x, losses)
+    return pressing
+
+
+@lean_inline_kernel
+def note(contact, contacts, c, a, b, x, losses):
+    """Note the impulse of contact c between the bodies a and b, and for their restitution the part along its normal."""
+    first, size, push = 4 * c, contacts.grip[4 * c + 3], losses.push
+    for axis in range(3):
+        impulse = size * contacts.normal[first + axis] + contacts.grip[first + axis]
+        push[a, axis] += impulse
+        push[b, axis] -= impulse
+    count = contact.bodies.kind.shape[0]
+    pair, signed = (a * count + b, size) if a < b else (b * count + a, -size)
+    pairs = losses.pairs
+    if not pairs.counts[pair]:
+        return
+    pairs.load[pair] += size
+    for axis in range(3):
+        pairs.impulse[pair, axis] += signed * contacts.normal[first + axis]
+        middle = 0.0  # halfway between the two sides
+        for k in range(4):
+            middle += 0.5 * abs(contacts.weight[first + k]) * x[contacts.points[first + k] + axis]
+        pairs.point[pair, axis] += size * middle
+    for k in range(4):
+        i = contacts.points[first + k] >> 2
+        if i < losses.mass.shape[0]:
+            losses.untouched[i] = 0.0

@@ -39,7 +39,7 @@ from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
 from .own import find_margins
-from .press import press, press_again, pressing_count
+from .press import conclude, press, press_again
 from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
@@ -90,11 +90,12 @@ def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
 @lean_inline_kernel
 def press_all(contact, losses, x, velocity, h):
     """Impulses of all contacts."""
-    if press(contact, losses, x, velocity, h):
+    contact.run.state[PRESSING] = 0
+    if press(contact, x, velocity, h):
         for _ in range(MOST_SWEEPS):
-            if press_again(contact, losses, x, velocity, h) < LEAST_CHANGE:
+            if press_again(contact, x, velocity, h) < LEAST_CHANGE:
                 break
-    contact.run.state[PRESSING] = pressing_count(contact)
+        contact.run.state[PRESSING] = conclude(contact, losses, x, velocity)
 
 
 @lean_kernel

@@ -82,12 +82,11 @@ def crossing_edges(x: FloatArray, pairs: NearPairs, behind: BoolArray) -> BoolAr
     behind: of each of their points.
     """
     points, apex = pairs.points[pairs.edge_start :], pairs.apex[pairs.edge_start :]
-    crossed = behind.any(axis=1)
-    for own, other in ((slice(0, 2), slice(2, 4)), (slice(2, 4), slice(0, 2))):
-        for corner in apex[:, other].T:
-            share = passes(x, points[:, own], np.column_stack([points[:, other], corner]))
-            crossed |= (corner >= 0) & ~np.isnan(share)
-    return crossed
+    edges = points[:, :2], points[:, 2:]
+    ends = np.concatenate([edges[k] for k in (0, 0, 1, 1)])
+    corners = np.concatenate([np.column_stack([edges[1 - k // 2], apex[:, (2, 3, 0, 1)[k]]]) for k in range(4)])
+    passing = (corners[:, 2] >= 0) & ~np.isnan(passes(x, ends, corners))
+    return np.asarray(behind.any(axis=1) | passing.reshape(4, -1).any(axis=0))
 
 
 @lean_kernel
