@@ -83,7 +83,8 @@ def name_of(settings: Any) -> str:
             values = _known(path, path.stat().st_mtime_ns)
             if values and all(_is_same(getattr(settings, name), value) for name, value in values.items()):
                 return str(bpy.path.display_name(path.name, title_case=False))
-    is_changed = any(settings.is_property_set(name) for name in PROPERTIES[1:] if name not in _OF_SIZE)
+    defaults = {name: settings.bl_rna.properties[name].default for name in PROPERTIES[1:] if name not in _OF_SIZE}
+    is_changed = any(not _is_same(getattr(settings, name), value) for name, value in defaults.items())
     return "Custom" if is_changed else "Default"
 
 

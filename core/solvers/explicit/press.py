@@ -285,23 +285,24 @@ def conclude(contact, losses, x, velocity):
             size = contacts.grip[4 * c + 3]
             if size > 0.0:
                 pressing += 1
-                a, b = pair_of(contact, contacts, c)
                 fx, fy, fz = contacts.grip[4 * c], contacts.grip[4 * c + 1], contacts.grip[4 * c + 2]
-                if contact.bodies.kind[b] == SOFT and (fx != 0.0 or fy != 0.0 or fz != 0.0):
-                    turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz)
-                if a != b:
-                    note(contact, contacts, c, a, b, x, losses)
+                if fx != 0.0 or fy != 0.0 or fz != 0.0:
+                    if contact.bodies.kind[pair_of(contact, contacts, c)[1]] == SOFT:
+                        turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz)
+                note(contact, contacts, c, x, losses, size, fx, fy, fz)
     return pressing
 
 
 @lean_inline_kernel
-def note(contact, contacts, c, a, b, x, losses):
-    """Note the impulse of contact c between the bodies a and b, and for their restitution the part along its normal."""
-    first, size, push = 4 * c, contacts.grip[4 * c + 3], losses.push
-    for axis in range(3):
-        impulse = size * contacts.normal[first + axis] + contacts.grip[first + axis]
-        push[a, axis] += impulse
-        push[b, axis] -= impulse
+def note(contact, contacts, c, x, losses, size, fx, fy, fz):
+    """Note the impulse of contact c, `size` along its normal, and its friction [N s], for the losses of its bodies."""
+    a, b = pair_of(contact, contacts, c)
+    if a == b:
+        return
+    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+    jx, jy, jz, push = size * nx + fx, size * ny + fy, size * nz + fz, losses.push
+    push[a, 0], push[a, 1], push[a, 2] = push[a, 0] + jx, push[a, 1] + jy, push[a, 2] + jz
+    push[b, 0], push[b, 1], push[b, 2] = push[b, 0] - jx, push[b, 1] - jy, push[b, 2] - jz
     count = contact.bodies.kind.shape[0]
     pair, signed = (a * count + b, size) if a < b else (b * count + a, -size)
     pairs = losses.pairs
@@ -309,12 +310,12 @@ def note(contact, contacts, c, a, b, x, losses):
         return
     pairs.load[pair] += size
     for axis in range(3):
-        pairs.impulse[pair, axis] += signed * contacts.normal[first + axis]
+        pairs.impulse[pair, axis] += signed * contacts.normal[4 * c + axis]
         middle = 0.0  # halfway between the two sides
         for k in range(4):
-            middle += 0.5 * abs(contacts.weight[first + k]) * x[contacts.points[first + k] + axis]
+            middle += 0.5 * abs(contacts.weight[4 * c + k]) * x[contacts.points[4 * c + k] + axis]
         pairs.point[pair, axis] += size * middle
     for k in range(4):
-        i = contacts.points[first + k] >> 2
+        i = contacts.points[4 * c + k] >> 2
         if i < losses.mass.shape[0]:
             losses.untouched[i] = 0.0

@@ -24,7 +24,7 @@ from ...contact.restitution import SEQUENTIAL_RESTING_STEPS, parting_speed_kerne
 from ...jit import lean_kernel
 from ..explicit.arrays import PRESSING, SOFT
 from ..explicit.carried import carried_inverse_mass, pair_of, respin
-from ..explicit.press import note, own_inverse_mass, push_bodies, push_sides, sides_velocity, weigh
+from ..explicit.press import note, own_inverse_mass, push_sides, sides_velocity, weigh
 from ..explicit.turning import slide_into_line
 
 #: Sweeps over the contacts of a substep: few for light skins, more for stacks of rigid bodies.
@@ -166,7 +166,7 @@ def stop_all(phase, x, velocity):
             size = -(ux * nx + uy * ny + uz * nz) / contacts.normal[4 * c + 3]
             if size > 0.0:
                 push_sides(contact, contacts, c, size * nx, size * ny, size * nz, x, velocity)
-                note(contact, contacts, c, x, phase.losses, size)
+                note(contact, contacts, c, x, phase.losses, size, 0.0, 0.0, 0.0)
                 impulses.last[c] += size
 
 
@@ -197,8 +197,7 @@ def note_all(phase, x):
                     if body < touching.shape[0]:
                         touching[body] = True
             held = impulses.across[c]
-            note(contact, contacts, c, x, losses, size)
-            push_bodies(losses, a, b, held[0], held[1], held[2])
+            note(contact, contacts, c, x, losses, size, held[0], held[1], held[2])
     return pressing
 
 
