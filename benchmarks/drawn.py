@@ -22,8 +22,10 @@ PRIMITIVES = {
     "UV sphere": ("uv_sphere", {"segments": 128, "ring_count": 61}),
     **{f"icosphere {n}": ("ico_sphere", {"subdivisions": n}) for n in (3, 4, 5, 6)},
 }
-#: Size of each body and its distance from the floor [m]; mass [kg], gauge pressure and atmosphere [Pa], modulus [N/m].
-SIZE, DROP, MASS, GAUGE, AMBIENT, MODULUS = 2.0, 0.2, 1.0, 2_000.0, 101_325.0, 20_000.0
+#: Size of each body and its distance from the floor [m]; gauge pressure and atmosphere [Pa], modulus [N/m].
+SIZE, DROP, GAUGE, AMBIENT, MODULUS = 2.0, 0.2, 2_000.0, 101_325.0, 20_000.0
+#: A body has exploded if it is so many times as large as in the beginning.
+EXPLODED = 10.0
 METHODS = ("NORMAL", "DRAFT", "CLOTH")
 FRAMES, ROUNDS = 48, 3
 
@@ -58,6 +60,7 @@ def prepare(item, floor, method):
     import bpy
     from bpy_scene import select
 
+    from ..softpressure.bodies import sizes
     from .engines import blender
 
     if method != "CLOTH":
@@ -68,11 +71,11 @@ def prepare(item, floor, method):
         return
     floor.modifiers.new("Collision", "COLLISION")
     # of equal triangles k = sqrt(3) / 2 Y
-    blender.add_cloth(item, MASS, 0.5 * math.sqrt(3.0) * MODULUS, GAUGE, AMBIENT)
+    blender.add_cloth(item, sizes.new_mass(item, "SOFT"), 0.5 * math.sqrt(3.0) * MODULUS, GAUGE, AMBIENT)
 
 
 def drop(name, method, frames):
-    """Seconds until the first frame is there, seconds of each frame, simulated and drawn vertices."""
+    """Seconds until the first frame is there, milliseconds per frame, vertices, and whether the body exploded."""
     import bpy
 
     from ..softpressure.state import sessions
@@ -92,7 +95,10 @@ def drop(name, method, frames):
         state = sessions.of(bpy.context.scene)
         assert not state.refusals.error, state.refusals.error
         count = len(state.run.start.bodies[0].positions)
-    return {"start": start, "ms_per_frame": 1e3 * sum(times) / frames, "vertices": count}
+    found = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    extent = max(max(abs(x) for x in corner) for corner in found.bound_box)
+    exploded = not extent < EXPLODED * SIZE
+    return {"start": start, "ms_per_frame": 1e3 * sum(times) / frames, "vertices": count, "exploded": exploded}
 
 
 def run(_python, _before):
@@ -123,5 +129,7 @@ def values(data):
         cloth = row["CLOTH"]["ms_per_frame"]
         ours = [row[detail]["ms_per_frame"] for detail in ("NORMAL", "DRAFT")]
         told = [f"{number(each, 2)} ({number(cloth / each, 2)})" for each in ours]
-        rows.append([row["mesh"], f"{row['drawn']:,}", *told, number(cloth, 2), number(row["NORMAL"]["start"], 2)])
+        mark = " †" if row["CLOTH"]["exploded"] else ""
+        start = number(row["NORMAL"]["start"], 2)
+        rows.append([row["mesh"], f"{row['drawn']:,}", *told, f"{number(cloth, 2)}{mark}", start])
     return {"table": table(["mesh", "drawn vertices", "NORMAL", "DRAFT", "Cloth", "start"], rows)}
