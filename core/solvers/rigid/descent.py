@@ -5,13 +5,18 @@ and A j what they change. A sweep lowers D, but slowly where a heavy body lies o
 along the slowest way, and shrinks by the ratio of the masses in each sweep. The minimum of D over the plane that is
 spanned by this change and the last step (as in conjugate gradients, with both coefficients exact) removes it at once.
 Then the impulses are projected: no normal impulse is negative, no friction outside its cone (compare the nonsmooth
-nonlinear conjugate gradients of Silcowitz-Hansen, Niebe and Erleben 2010, whose coefficients are estimates).
+nonlinear conjugate gradients of Silcowitz-Hansen, Niebe and Erleben 2010, whose coefficients are estimates). Where that
+raises D by far, as a heavy body's step does with impulses that a light one cannot have, half of the step is taken, or a
+quarter, or none.
 
 The slope of D leaves out what its bounds hold: contacts that part, and friction where it slides.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ...array_types import FloatArray
 from ...contact.coulomb import cone_share_of_four
 from ...jit import kernel
 from ...simd import any_larger, lane, larger, load4, root, spread, store4, where_larger
@@ -23,6 +28,10 @@ SLIDES = 0.999999
 FARTHEST = 1e4
 #: Change over motion, both squared, below which the change is rounding [1].
 ROUNDING = 1e-20
+#: What a projected step may raise the energy by, over the squared change of the sweep [1]: sliding friction does so.
+RISE = 100.0
+#: Least share of a step that is tried.
+LEAST_SHARE = 0.25
 #: Squared sine below which change and last step are one direction [1].
 PARALLEL = 1e-8
 
@@ -45,13 +54,44 @@ def inertia_of(inverse_mass, inverse_inertia):
     return out
 
 
-@kernel
-def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_way, motion, motion_before, motion_way):
-    """Step from what a sweep has found to the least energy of the plane, projected; `*_way` becomes the whole step.
+class Path(NamedTuple):
+    """Impulses, or motions of the bodies, on the way to the solution; all of one shape."""
 
-    *_before: before the sweep; motion: as in `sweep_blocks`; inertia: `inertia_of` the bodies. Returns the squared size
-    of the sweep's change [J].
+    now: FloatArray
+    before: FloatArray  # the last sweep
+    way: FloatArray  # of the last sweep and its step
+    trial: FloatArray  # scratch
+
+
+@kernel
+def path_from(start):
+    """A `Path` that begins with these numbers."""
+    return Path(start, start.copy(), np.zeros_like(start), np.empty_like(start))
+
+
+@kernel
+def step_on(blocks, header, fields, inertia, impulses, motions):
+    """Step from what a sweep has found to the least energy of the plane, projected; `way` becomes the whole step.
+
+    impulses, motions: a `Path` of each, as in `sweep_blocks`; inertia: `inertia_of` the bodies.
     """
+    a, b, most = least_in_plane(blocks, fields, inertia, impulses, motions)
+    share = 1.0
+    while (a != 0.0 or b != 0.0) and share >= LEAST_SHARE:
+        if project(blocks, header, fields, inertia, share * a, share * b, impulses, motions) <= most:
+            impulses.now[:] = impulses.trial
+            motions.now[:] = motions.trial
+            break
+        share *= 0.5
+    impulses.way[:] = impulses.now - impulses.before
+    motions.way[:] = motions.now - motions.before
+
+
+@kernel
+def least_in_plane(blocks, fields, inertia, impulses, motions):
+    """Steps over the sweep's change and over the last step [1], and how much energy they may add once projected [J]."""
+    impulse, impulse_before, impulse_way = impulses.now, impulses.before, impulses.way
+    motion, motion_before, motion_way = motions.now, motions.before, motions.way
     bodies = inertia.shape[0]
     dd = dp = pp = whole = 0.0
     for body in range(bodies):
@@ -125,10 +165,23 @@ def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_wa
         a = -along / dd
     if a < -0.9 or max(a, abs(b)) > FARTHEST or dd < ROUNDING * whole:  # not down, or rounding
         a = b = 0.0
+    return a, b, RISE * dd
+
+
+@kernel
+def project(blocks, header, fields, inertia, a, b, impulses, motions):
+    """Write to `trial` what is `a` times the sweep's change and `b` times the last step from now on, within the bounds.
+
+    Returns by how much the energy rises [J].
+    """
+    impulse, impulse_before, impulse_way, impulse_trial = impulses.now, impulses.before, impulses.way, impulses.trial
+    motion, motion_before, motion_way, trial = motions.now, motions.before, motions.way, motions.trial
+    bodies = inertia.shape[0]
     for body in range(bodies):
         for k in range(6):
-            change = motion[body, k] - motion_before[body, k]
-            motion[body, k] += a * change + b * motion_way[body, k]
+            here = motion[body, k]
+            trial[body, k] = here + a * (here - motion_before[body, k]) + b * motion_way[body, k]
+    zero, half, rise = spread(0.0), spread(0.5), spread(0.0)
     for block in range(blocks.body.shape[0]):
         for row in range(blocks.start[block], blocks.start[block + 1]):
             f, j = row * FIELDS * 4, row * 12
@@ -142,17 +195,32 @@ def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_wa
                 share = cone_share_of_four(root(square), limit) - 1.0
                 gone, away = share * one, share * two
                 normal, one, two = normal + lack, one + gone, two + away
-                push_block(blocks, header, fields, block, f, lack, gone, away, motion)
-            store4(impulse_way, j, normal - load4(impulse_before, j))
-            store4(impulse_way, j + 4, one - load4(impulse_before, j + 4))
-            store4(impulse_way, j + 8, two - load4(impulse_before, j + 8))
-            store4(impulse, j, normal)
-            store4(impulse, j + 4, one)
-            store4(impulse, j + 8, two)
-    for body in range(bodies):
-        for k in range(6):
-            motion_way[body, k] = motion[body, k] - motion_before[body, k]
-    return dd
+                push_block(blocks, header, fields, block, f, lack, gone, away, trial)
+            now = load4(impulse, j)
+            give = load4(fields, f + 64) + half * load4(fields, f + 104) * (normal + now)
+            rise = rise + (normal - now) * give
+            rise = rise + (one - load4(impulse, j + 4)) * load4(fields, f + 92)
+            rise = rise + (two - load4(impulse, j + 8)) * load4(fields, f + 96)
+            store4(impulse_trial, j, normal)
+            store4(impulse_trial, j + 4, one)
+            store4(impulse_trial, j + 8, two)
+    return total(rise) + kinetic_rise(inertia, motion, trial)
+
+
+@kernel
+def kinetic_rise(inertia, motion, trial):
+    """Kinetic energy of the second motion less that of the first one [J]."""
+    rise = 0.0
+    for body in range(inertia.shape[0]):
+        m, v, w = inertia[body], motion[body], trial[body]
+        for k in range(3):
+            rise += 0.5 * m[0] * (w[k] - v[k]) * (w[k] + v[k])
+        x, y, z = w[3] - v[3], w[4] - v[4], w[5] - v[5]
+        p, q, r = 0.5 * (w[3] + v[3]), 0.5 * (w[4] + v[4]), 0.5 * (w[5] + v[5])
+        rise += p * (m[1] * x + m[2] * y + m[3] * z)
+        rise += q * (m[2] * x + m[4] * y + m[5] * z)
+        rise += r * (m[3] * x + m[5] * y + m[6] * z)
+    return rise
 
 
 @kernel
