@@ -66,7 +66,7 @@ class Path(NamedTuple):
 @kernel
 def path_from(start):
     """A `Path` that begins with these numbers."""
-    return Path(start, start.copy(), np.zeros_like(start), np.empty_like(start))
+    return Path(start, start.copy(), np.zeros_like(start), np.zeros_like(start))
 
 
 @kernel
