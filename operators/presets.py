@@ -75,7 +75,7 @@ class SOFTPRESSURE_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ig
     preset_menu = _MENU
     preset_subdir = materials.SUBFOLDER
     preset_defines = ("settings = bpy.context.object.softpressure",)
-    preset_values = tuple(f"settings.{name}" for name in materials.PROPERTIES)
+    preset_values = tuple(f"settings.{name}" for name in materials.SAVED)
 
     @classmethod
     def poll(cls, context: Context) -> bool:

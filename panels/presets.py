@@ -1,4 +1,4 @@
-"""The menu of materials, in the header of the body's panel."""
+"""The menu of materials, in the body's panel."""
 
 import bpy
 from bl_ui.utils import PresetPanel

@@ -37,7 +37,7 @@ def declared(group: str, *bodies: str) -> str:
 
 #: Of each panel: its title, what it is for, and its settings of objects or scenes.
 SECTIONS: tuple[tuple[str, str, type[bpy.types.ID], str], ...] = (
-    ("Body", "How the active object takes part. The button in the header has presets of materials.", bpy.types.Object,
+    ("Body", "How the active object takes part. *Material* holds presets.", bpy.types.Object,
      "body_type pin_group goal_group " + declared("BODY", *BODIES)),
     ("Shape", "Which mesh is simulated, and what the mesh of the object is: inflated, or unstretched.",
      bpy.types.Object, "cage_object " + declared("SHAPE", *BODIES)),

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from ..array_types import FloatArray, IntArray
 from ..parameters.scene import DETAIL
 from ..tiny import TINY
-from ..topology import signed_volume
+from ..topology import signed_volume, triangle_areas
 from .flat.outline import outline_of
 from .lattice.main_directions import grid_axes
 
@@ -30,9 +30,7 @@ def automatic_cell_size(
         content = 0.5 * abs((placed[:, 0] * sides[:, 1] - placed[:, 1] * sides[:, 0]).sum())
         border = np.linalg.norm(sides, axis=1).sum()
     else:
-        corners = positions[triangles]
-        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        content, border = abs(signed_volume(positions, triangles)), 0.5 * np.linalg.norm(normals, axis=1).sum()
+        content, border = abs(signed_volume(positions, triangles)), triangle_areas(positions, triangles).sum()
         placed = positions @ grid_axes(positions, triangles)
     dimension, least = placed.shape[1], float(np.ptp(placed, axis=0).min())
     size = least

@@ -4,9 +4,9 @@ Springs, hinges and gas balance at every vertex: sought by dynamic relaxation (`
 ended by its residual, the sum of the sizes of the forces on all vertices over p A, A the area of the skin.
 
 A skin that is drawn flat or slack has many equilibria, folded in different ways, and a damped search ends in the first
-one. So where the volume more than doubles, the body is also relaxed after lightly damped motion, which leaves the
-shallow ones: once, and more often if that gains volume. Of all that are found the one with the largest volume counts.
-With p constant it has the least energy, but for the little that springs hold.
+one. So where the volume more than doubles, a higher pressure irons the folds out, lightly damped motion at the right
+one leaves the shallow ones, and the larger volume of both counts: with p constant it has the least energy, but for the
+little that springs hold. A skin that stretches has few folds.
 
 Painted weights of the pressure have no energy, but forces all the same. Where no pin holds their resultant, the
 equilibrium is that in the frame which it accelerates.
@@ -22,6 +22,7 @@ from ..bodies.flat.plane import Planes
 from ..model import Model
 from ..solvers.explicit.stability import Bounds
 from ..tiny import TINY
+from ..topology import triangle_areas
 from .relaxation import MIXING, Relaxing, State, evaluate, relax, relaxing_of, residual, shake
 
 #: Residual in equilibrium [p A]: against an atmosphere a gauge pressure of 500 Pa is then right to 0.5 %.
@@ -34,12 +35,10 @@ HIGHEST = 2.0
 LONGEST_MOVE = 0.1
 #: Moves along the normals that break the symmetry of the start [mean edge].
 NUDGE = 1e-2
-#: Growth of the volume above which lightly damped motion comes first; how often, its steps, what each keeps of
-#: velocities.
-UNFOLDING, SHAKES, SHAKEN, KEPT = 2.0, 6, 3000, 0.999
-#: Gain of volume by the first such motion up to which there are no shallow equilibria to leave: a skin that stretches
-#: has few folds.
-UNFOLDED = 1.01
+#: Growth of the volume above which folds are ironed out: by a pressure how many times as high, but one that stretches
+#: the skin by at most so much; steps with it and after it, what each keeps of velocities.
+UNFOLDING, OVERPRESSURE, IRONING_STRAIN = 2.0, 8.0, 0.1
+IRONED, SHAKEN, KEPT = 1000, 2000, 0.999
 #: Share of the skin that `Rest.strain` is exceeded on.
 EXCEEDING = 0.25
 #: Mean strain at which the search ends: at constant pressure springs hold no more than a certain size.
@@ -60,9 +59,7 @@ class Equilibrium:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        corners = model.rest_positions[model.surfaces.triangles]
-        sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        self._area = 0.5 * float(np.sqrt((sides**2).sum(axis=1)).sum())
+        self._area = float(triangle_areas(model.rest_positions, model.surfaces.triangles).sum())
         self._edge = float(self.lengths(model.rest_positions).mean())
         self._planes = Planes(model)
         self._bounds = Bounds(model, model.vertex_mass)
@@ -77,15 +74,12 @@ class Equilibrium:
         pressure = max(gauge_pressure, 0.0)
         force, volume = self.forces(pressure, start)
         enough = max(pressure * self._area, residual(force.ravel(), self._inverse_mass(pressure, start))) * tolerance
-        found = self._relax(pressure, start, enough, 0, False)
+        found = self._relax(pressure, start, enough)
         is_held = self._mean_strain(found.positions) <= LARGEST_STRAIN and found.volume <= self._largest_volume()
-        if is_held and found.volume > UNFOLDING * abs(volume):
-            all_found = [found]
-            for number in range(SHAKES):
-                all_found.append(self._relax(pressure, start, enough, number, True))
-                if number == 0 and found.left <= 1.0 and all_found[1].volume <= UNFOLDED * found.volume:
-                    break
-            found = max(all_found, key=lambda rest: (rest.left <= 1.0, rest.volume))
+        times = min(OVERPRESSURE, IRONING_STRAIN / max(found.strain, TINY))
+        if is_held and found.volume > UNFOLDING * abs(volume) and times > 1.0:
+            ironed = self._relax(pressure, found.positions, enough, times)
+            found = max(found, ironed, key=lambda rest: (rest.left <= 1.0, rest.volume))
         return found
 
     def push(self, gauge_pressure: float, x: FloatArray) -> FloatArray:
@@ -116,19 +110,23 @@ class Equilibrium:
     def _forces_of(model: Model) -> Relaxing:
         return relaxing_of(model, model.weighs_pressure and not bool(model.pinned.any()))
 
-    def _relax(self, pressure: float, start: FloatArray, enough: float, number: int, shakes: bool) -> Rest:
-        """An equilibrium from a start nudged by noise of that number, with a residual of `enough` [N]."""
+    def _relax(self, pressure: float, start: FloatArray, enough: float, ironing: float = 0.0) -> Rest:
+        """An equilibrium with a residual of `enough` [N] from a nudged start; before, `ironing` times the pressure."""
         n, longest = self.model.vertex_count, LONGEST_MOVE * self._edge
         state = State(_flat(start), np.zeros(4 * n), np.zeros(4 * n), np.array([1.0, MIXING, 0.0]))
         rows = state.x.reshape(-1, 4)
         force, _ = self.forces(pressure, start)
         left = residual(force.ravel(), self._inverse_mass(pressure, start))
         if left > enough:
-            rows += self._nudge(start, number)
-        self._relaxing.skins.gas.amount[:] = pressure
+            rows += self._nudge(start)
         largest, gas = self._largest_volume(), self._relaxing.skins.gas
-        for _ in range(SHAKEN // MEASURED if shakes else 0):
-            shake(self._relaxing, state, self._inverse_mass(pressure, rows), longest, KEPT, largest, MEASURED)
+        for times, steps in ((ironing, IRONED), (1.0, SHAKEN)) if ironing else ():
+            gas.amount[:] = times * pressure
+            for _ in range(steps // MEASURED):
+                inverse_mass = self._inverse_mass(times * pressure, rows)
+                shake(self._relaxing, state, inverse_mass, longest, KEPT, largest, MEASURED)
+            left = np.inf
+        gas.amount[:] = pressure
         state.v[:] = 0.0
         for _ in range(STEP_LIMIT // MEASURED):
             if not left > enough or gas.volume[0] > largest or self._mean_strain(rows) > LARGEST_STRAIN:
@@ -155,12 +153,12 @@ class Equilibrium:
         """Of a sphere whose skin has the strain LARGEST_STRAIN [m^3]: no shape of less strain holds more."""
         return float((self._area * (1.0 + LARGEST_STRAIN) ** 2) ** 1.5 / (6.0 * np.sqrt(np.pi)))
 
-    def _nudge(self, start: FloatArray, number: int) -> FloatArray:
+    def _nudge(self, start: FloatArray) -> FloatArray:
         """Moves along the normals [m], rows of four numbers; 0 at pins. Noise: multiples of 2^32 / golden ratio."""
         n = self.model.vertex_count
         normal = self.push(1.0, start)
         size = np.maximum(np.sqrt((normal**2).sum(axis=1)), TINY)
-        noise = np.arange(n * number + 1, n * (number + 1) + 1, dtype=np.uint64) * np.uint64(2654435769)
+        noise = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(2654435769)
         sizes = NUDGE * self._edge * ((noise % np.uint64(2**32)) / 2.0**31 - 1.0)
         amount = np.where(self.model.pinned, 0.0, sizes)
         moves = np.zeros((n, 4))

@@ -5,7 +5,7 @@ towards six at each vertex; vertices move to the middle of their faces. Every ch
 surface away from its samples (`samples.py`).
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -271,12 +271,20 @@ def _result(m: Surface, drawn: Drawn, is_guarded: bool) -> Remeshed:
     is_sharp = np.zeros(len(m.x), bool)
     is_sharp[m.origin[m.sharp]] = True
     sharp, volume = is_sharp[used], signed_volume(drawn.x, drawn.triangles)
-    x = with_volume(m.x[used], made, sharp, volume)
-    fixed = sharp
-    while is_guarded and (crossing := _crossing_vertices(x, made) & ~fixed).any():
+
+    def offset(fixed: BoolArray) -> FloatArray:
+        return with_volume(m.x[used], made, fixed, volume)
+
+    return Remeshed(without_crossings(offset, made, sharp) if is_guarded else offset(sharp), made, sharp, face)
+
+
+def without_crossings(offset: Callable[[BoolArray], FloatArray], triangles: IntArray, fixed: BoolArray) -> FloatArray:
+    """Positions by `offset`, which moves all but the fixed vertices: those are fixed, too, that would cross others."""
+    x = offset(fixed)
+    while (crossing := _crossing_vertices(x, triangles) & ~fixed).any():
         fixed = fixed | crossing
-        x = with_volume(m.x[used], made, fixed, volume)
-    return Remeshed(x, made, sharp, face)
+        x = offset(fixed)
+    return x
 
 
 def with_volume(x: FloatArray, triangles: Numbers, fixed: BoolArray, volume: float) -> FloatArray:

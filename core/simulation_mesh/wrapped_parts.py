@@ -7,7 +7,7 @@ from ..topology import signed_volume, triangle_areas
 from .drawn import vertex_normals
 from .parts import part_names, united
 from .rays import grid_of, set_thickness
-from .remesh import Remeshed
+from .remesh import Remeshed, without_crossings
 from .repair import Mesh, split_pinched
 from .surface import Numbers, set_twins
 from .wrap import CELLS, CLOSING, DISTANCE, wrap
@@ -104,5 +104,9 @@ def nearer(made: Remeshed, distances: FloatArray) -> FloatArray:
     np.maximum.at(of_part, part[made.face[known]], distances[known])
     stand_off[made.triangles] = of_part[part][:, None]
     back = np.clip((thickness - 3.0 * stand_off) / 4.0, 0.0, stand_off)
-    found: FloatArray = made.x - back[:, None] * normals
-    return found
+    a, b, c = np.moveaxis(made.x[made.triangles], 1, 0)
+    facing = np.einsum("ij,ikj->ik", np.cross(b - a, c - a), normals[made.triangles])
+    back[made.triangles[facing <= 0.0]] = 0.0  # the ray left the body where it began
+    return without_crossings(
+        lambda fixed: made.x - np.where(fixed, 0.0, back)[:, None] * normals, made.triangles, back == 0.0
+    )

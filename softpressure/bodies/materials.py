@@ -21,7 +21,9 @@ SUBFOLDER = "softpressure"
 #: and motion belong to an object.
 PROPERTIES = ("body_type", *(parameter.name for parameter in PARAMETERS if parameter.is_material))
 #: What depends on an object's size, not on what it is made of.
-_OF_SIZE = {"mass", "point_mass"}
+_OF_SIZE = {"mass", "point_mass", "area_density"}
+#: What a preset may set, in the order in which it is set: the mass of an area last, which gives that of the body.
+SAVED = (*PROPERTIES, "area_density")
 #: The preset of new bodies of jelly.
 _JELLY = "Jelly"
 #: What Blender writes at the top of a preset.
@@ -55,9 +57,7 @@ def read(path: str) -> dict[str, Any]:
         if is_head:
             continue
         target = line.targets[0] if isinstance(line, ast.Assign) and len(line.targets) == 1 else None
-        if not isinstance(target, ast.Attribute) or ast.unparse(target) not in {
-            f"settings.{name}" for name in PROPERTIES
-        }:
+        if not isinstance(target, ast.Attribute) or ast.unparse(target) not in {f"settings.{name}" for name in SAVED}:
             raise ValueError(f"line {line.lineno} sets no setting of a material")
         try:
             found[target.attr] = ast.literal_eval(line.value)
@@ -113,7 +113,8 @@ def apply(obj: bpy.types.Object, path: str, menu: str, can_be: Callable[[bpy.typ
 
     `can_be`: whether the mesh of an object can be a soft body of a type.
 
-    A flat mesh cannot have the type of most presets, so it keeps its own. Raises `ValueError` if the preset is
+    The mass is that of the material for the area of the object's mesh, if it has any: of any size it looks like its
+    name. A flat mesh cannot have the type of most presets, so it keeps its own. Raises `ValueError` if the preset is
     no list of settings, and then changes nothing; `TypeError` if a value is of a wrong type.
     """
     values = read(path)
@@ -122,7 +123,7 @@ def apply(obj: bpy.types.Object, path: str, menu: str, can_be: Callable[[bpy.typ
     with given_values.as_given():
         for parameter in (*GIVEN.values(), *(each for each in PARAMETERS if each.name == "spring_damping")):
             setattr(settings, parameter.name, parameter.default)
-        for name in PROPERTIES:
+        for name in SAVED:
             if name in values:
                 setattr(settings, name, values[name])
     getattr(bpy.types, menu).bl_label = bpy.path.display_name(Path(path).name, title_case=False)

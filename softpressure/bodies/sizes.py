@@ -7,11 +7,10 @@ then weight over pressure times area, strains, and the pressure of the gas over 
 import math
 
 import bpy
-import numpy as np
 
 from ...core import MeshError
 from ...core.parameters import SKINS, named
-from ...core.topology import signed_volume
+from ...core.topology import signed_volume, triangle_areas
 from ..scene_io import flat_shape, mesh_io, rigid_shape, units
 
 #: What is multiplied by the size over 1 m to this power; pressures and moduli of lattices are not.
@@ -24,8 +23,13 @@ _SAME = 1.1
 
 def size_of(obj: bpy.types.Object) -> float:
     """Diameter of a ball with the area of an object's own mesh [m]; 0 where it has no faces."""
-    area = _area(*_shape(obj))
-    return math.sqrt(area / math.pi) if math.isfinite(area) else 0.0
+    return math.sqrt(area_of(obj) / math.pi)
+
+
+def area_of(obj: bpy.types.Object) -> float:
+    """Area of an object's own mesh [m^2]; 0 where it has no faces."""
+    area = float(triangle_areas(*_shape(obj)).sum())
+    return area if math.isfinite(area) else 0.0
 
 
 def _shape(obj: bpy.types.Object) -> tuple[mesh_io.FloatArray, mesh_io.IntArray]:
@@ -33,11 +37,6 @@ def _shape(obj: bpy.types.Object) -> tuple[mesh_io.FloatArray, mesh_io.IntArray]
     scene = obj.users_scene[0] if obj.users_scene else bpy.context.scene
     triangles = mesh_io.read_triangles(obj.data, mesh_io.world_matrix(obj))
     return units.metres_per_unit(scene) * flat_shape.rest_positions(obj), triangles
-
-
-def _area(positions: mesh_io.FloatArray, triangles: mesh_io.IntArray) -> float:
-    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
-    return 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
 
 
 def weigh(obj: bpy.types.Object, density: float, area_density: float) -> str:
@@ -55,7 +54,7 @@ def weigh(obj: bpy.types.Object, density: float, area_density: float) -> str:
     else:
         positions, triangles = _shape(obj)
     is_skin = settings.kind == "SOFT" and settings.body_type in SKINS
-    amount = _area(positions, triangles) if is_skin else abs(signed_volume(positions, triangles))
+    amount = float(triangle_areas(positions, triangles).sum()) if is_skin else abs(signed_volume(positions, triangles))
     if not amount > 0.0:
         raise MeshError(f"{obj.name}: its mesh has no {'area' if is_skin else 'volume'}. Enter the mass.")
     settings.mass = (area_density if is_skin else density) * amount

@@ -85,6 +85,24 @@ class FromParameters:
 class SOFTPRESSURE_PG_object(FromParameters, FieldWeights, Goals, Hose, bpy.types.PropertyGroup):
     """How an object takes part in the simulation."""
 
+    @property
+    def area_density(self) -> float:
+        """Mass over the area of the object's own mesh [kg/m^2], 0 without area: what a material is told by."""
+        from ..bodies import sizes
+
+        obj: Any = self.id_data
+        area = sizes.area_of(obj)
+        return float(self.mass) / area if area else 0.0
+
+    @area_density.setter
+    def area_density(self, value: float) -> None:
+        from ..bodies import sizes
+
+        obj: Any = self.id_data
+        area = sizes.area_of(obj)
+        if area:
+            self.mass = value * area
+
     kind: EnumProperty(
         name="Kind",
         description="How the object takes part in the simulation",

@@ -96,6 +96,25 @@ def test_a_preset_gives_the_active_body_its_material_and_no_other() -> None:
     assert ball.softpressure.body_type == "SOLID" and problem_of(ball) == ""
 
 
+def test_a_material_has_the_same_weight_over_area_at_any_size() -> None:
+    """As the mass of an area is the material's; a body without area keeps its mass."""
+    masses = []
+    for radius in (0.12, 1.2):
+        bpy.ops.mesh.primitive_uv_sphere_add(segments=64, ring_count=32, radius=radius)
+        ball = bpy.context.object
+        bpy.ops.softpressure.add_body(kind="SOFT")
+        assert bpy.ops.softpressure.apply_preset(filepath=str(SHIPPED / "Basketball.py")) == {"FINISHED"}
+        masses.append(ball.softpressure.mass)
+    assert masses[0] == pytest.approx(0.62, rel=0.01) and masses[1] == pytest.approx(100.0 * masses[0], rel=1e-6)
+    ball.scale = (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
+    assert ball.softpressure.area_density == pytest.approx(3.44 / 4.0, rel=1e-3)
+    ball.data.clear_geometry()
+    assert ball.softpressure.area_density == 0.0
+    ball.softpressure.area_density = 5.0
+    assert ball.softpressure.mass == masses[1]
+
+
 def test_a_flat_body_keeps_its_type() -> None:
     bpy.ops.mesh.primitive_circle_add(vertices=16, radius=0.5)
     bpy.ops.softpressure.add_body(kind="SOFT")
@@ -120,7 +139,7 @@ def test_a_material_of_ones_own_is_kept_applied_and_removed(user_folder: Path) -
     ball = add_ball(mass=3.25, gauge_pressure=7_000.0, stretch_modulus=123_456.0, friction=0.125, drawn_shape="SLACK")
     assert bpy.ops.softpressure.preset_add(name="My Ball") == {"FINISHED"}
     path = user_folder / "My_Ball.py"
-    assert set(values_of(path)) == set(materials.PROPERTIES)
+    assert set(values_of(path)) == set(materials.SAVED)
     before = {name: getattr(ball.softpressure, name) for name in materials.PROPERTIES}
     assert bpy.ops.softpressure.apply_preset(filepath=str(SHIPPED / "Jelly.py")) == {"FINISHED"}
     assert bpy.ops.softpressure.apply_preset(filepath=str(path)) == {"FINISHED"}

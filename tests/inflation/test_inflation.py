@@ -312,8 +312,8 @@ def test_a_foil_that_is_drawn_flat_holds_its_pressure():
         assert filling.rest.left <= 1.0 and filling.complaint(pressure) == ""
         volumes.append(model.rest_volume[0])
         ideal = 1.2185 * 0.5**3
-        assert 0.88 * ideal < volumes[-1] < ideal
-    assert volumes[0] == pytest.approx(volumes[1], rel=0.06)  # coarse folds hold less
+        assert 0.94 * ideal < volumes[-1] < ideal
+    assert volumes[0] == pytest.approx(volumes[1], rel=0.03)  # coarse folds hold less
     world = World(model, threads=1, solver="EXPLICIT")
     advance(world, 4)
     assert gauge(world) == pytest.approx(pressure, rel=0.02)

@@ -190,6 +190,19 @@ def test_a_sheet_gets_a_thin_plate():
     assert 0.005 < np.ptp(even.positions[:, 2]) < 0.03
 
 
+@pytest.mark.parametrize(("tips", "inner", "count"), [(6, 0.3, 300), (6, 0.3, 500), (12, 0.5, 500)])
+def test_a_flat_star_gets_a_plate_that_does_not_cross_itself(tips, inner, count):
+    """At its tips faces have their backs to the normal of a vertex: a ray from there tells no thickness."""
+    turns = np.pi / tips * np.arange(2 * tips)
+    radius = np.where(np.arange(2 * tips) % 2 == 1, inner, 1.0)
+    outline = radius[:, None] * np.stack([np.cos(turns), np.sin(turns), 0.0 * turns], axis=1)
+    number = 1 + np.arange(2 * tips)
+    triangles = np.stack([0 * number, number, np.roll(number, -1)], axis=1)
+    even = even_mesh(np.concatenate([np.zeros((1, 3)), outline]), triangles, count)
+    assert even.notes == (WRAPPED,)
+    assert drawn.crossing_count(even.positions, even.triangles) == 0
+
+
 def test_two_crossing_boxes_become_one_body():
     mesh = drawn.both(shapes.box(1.0, 3), shapes.box(1.0, 3, (0.5, 0.4, 0.3)))
     even = closed(mesh)

@@ -58,7 +58,7 @@ class FlatBuilder:
 
         * `positions`, `outline`: As in `add_loop`; `flat.outline.boundary` tells the edges of a mesh of triangles.
         * `depth`: Along the plane's normal [m]; 0 = the edge of a cell. Contact is as wide as the depth.
-        * `cell_size`: Edge of the cells [m]; at most the outline's least extent, 0 = a quarter of it.
+        * `cell_size`: Edge of the cells [m]; at most the outline's least extent; 0 = as `automatic_cell_size`.
         * `density`: [kg/m^3]; then it sets the mass.
         * `modulus`: Young's modulus [Pa] in plane stress, with Poisson's ratio 1/3; independent of the cell size.
         * `particle_radius`: Of the circles around the vertices of the cells, which keep apart so that it does not

@@ -1,4 +1,4 @@
-"""A basketball, 0.24 m wide: hard, and lively."""
+"""A basketball: hard, and lively. 0.62 kg at a width of 0.24 m."""
 
 import bpy
 
@@ -7,7 +7,7 @@ settings = bpy.context.object.softpressure
 settings.body_type = "MEMBRANE"
 settings.pressure_at = "REST"
 settings.drawn_shape = "INFLATED"
-settings.mass = 0.62
+settings.area_density = 3.44
 settings.gauge_pressure = 55000.0
 settings.stretch_modulus = 200000.0
 settings.bend_modulus = 0.1

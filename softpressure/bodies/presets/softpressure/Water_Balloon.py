@@ -1,4 +1,4 @@
-"""A balloon filled with water, 0.15 m wide: heavy and slack. Its mass is that of the water."""
+"""A balloon filled with water: heavy and slack, 1.5 kg at a width of 0.15 m."""
 
 import bpy
 
@@ -7,7 +7,7 @@ settings = bpy.context.object.softpressure
 settings.body_type = "MEMBRANE"
 settings.pressure_at = "REST"
 settings.drawn_shape = "INFLATED"
-settings.mass = 1.5
+settings.area_density = 20.9
 settings.gauge_pressure = 1200.0
 settings.stretch_modulus = 3200.0
 settings.bend_modulus = 0.0001
