@@ -59,7 +59,7 @@ class SOFTPRESSURE_OT_apply_preset(bpy.types.Operator):
 
         try:
             note = materials.apply(context.object, self.filepath, _MENU, object_checks.can_be)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             note = f"{Path(self.filepath).name}: {error}. Remove that preset and store it anew"
         if note:
             report(self, "WARNING", note)

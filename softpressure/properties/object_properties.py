@@ -100,7 +100,7 @@ class SOFTPRESSURE_PG_object(FromParameters, FieldWeights, Goals, Hose, bpy.type
 
         obj: Any = self.id_data
         area = sizes.area_of(obj)
-        if area:
+        if area and value > 0.0:
             self.mass = value * area
 
     kind: EnumProperty(

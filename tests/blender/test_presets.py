@@ -115,6 +115,18 @@ def test_a_material_has_the_same_weight_over_area_at_any_size() -> None:
     assert ball.softpressure.mass == masses[1]
 
 
+def test_a_material_that_a_body_without_area_kept_has_its_mass(user_folder: Path) -> None:
+    bpy.ops.mesh.primitive_circle_add(vertices=16, radius=0.5)
+    bpy.ops.softpressure.add_body(kind="SOFT")
+    bpy.context.object.softpressure.mass = 2.5
+    assert bpy.ops.softpressure.preset_add(name="Ring") == {"FINISHED"}
+    path = user_folder / "Ring.py"
+    assert values_of(path)["area_density"] == 0.0
+    ball = add_ball(mass=7.0)
+    assert bpy.ops.softpressure.apply_preset(filepath=str(path)) == {"FINISHED"}
+    assert ball.softpressure.mass == 2.5
+
+
 def test_a_flat_body_keeps_its_type() -> None:
     bpy.ops.mesh.primitive_circle_add(vertices=16, radius=0.5)
     bpy.ops.softpressure.add_body(kind="SOFT")
@@ -171,12 +183,22 @@ def test_presets_are_read_and_not_run(
     assert not mark.exists() and ball.softpressure.mass == 2.5 and ball.softpressure.kind == "SOFT"
 
 
-def test_a_preset_with_an_error_says_so(user_folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("mass = None", "mass expected a float type"),
+        ("area_density = None", "not supported between"),
+        ("area_density = 1" + 400 * "0", "too large"),
+    ],
+)
+def test_a_preset_with_an_error_says_so(
+    user_folder: Path, capfd: pytest.CaptureFixture[str], line: str, complaint: str
+) -> None:
     add_ball()
     path = user_folder / "Old.py"
-    path.write_text("import bpy\nsettings = bpy.context.object.softpressure\nsettings.mass = None\n")
+    path.write_text(f"import bpy\nsettings = bpy.context.object.softpressure\nsettings.{line}\n")
     assert bpy.ops.softpressure.apply_preset(filepath=str(path)) == {"FINISHED"}
-    assert "Old.py: " in (said := capfd.readouterr().out) and "mass expected a float type" in said
+    assert "Old.py: " in (said := capfd.readouterr().out) and complaint in said
 
 
 # What the materials look like.
