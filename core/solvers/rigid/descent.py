@@ -12,11 +12,8 @@ quarter, or none.
 The slope of D leaves out what its bounds hold: contacts that part, and friction where it slides.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ...array_types import FloatArray
 from ...contact.coulomb import cone_share_of_four
 from ...jit import kernel
 from ...simd import any_larger, lane, larger, load4, root, spread, store4, where_larger
@@ -30,8 +27,8 @@ FARTHEST = 1e4
 ROUNDING = 1e-20
 #: What a projected step may raise the energy by, over the squared change of the sweep [1]: sliding friction does so.
 RISE = 100.0
-#: Least share of a step that is tried.
-LEAST_SHARE = 0.25
+#: Shares of a step that are tried.
+SHARES = (1.0, 0.5, 0.25)
 #: Squared sine below which change and last step are one direction [1].
 PARALLEL = 1e-8
 
@@ -54,64 +51,29 @@ def inertia_of(inverse_mass, inverse_inertia):
     return out
 
 
-class Path(NamedTuple):
-    """Impulses, or motions of the bodies, on the way to the solution; all of one shape."""
-
-    now: FloatArray
-    before: FloatArray  # the last sweep
-    way: FloatArray  # of the last sweep and its step
-    trial: FloatArray  # scratch
-
-
 @kernel
-def path_from(start):
-    """A `Path` that begins with these numbers."""
-    return Path(start, start.copy(), np.zeros_like(start), np.zeros_like(start))
+def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_way, motion, motion_before, motion_way):
+    """Step from what a sweep has found to the least energy of the plane, projected; `*_way` becomes the whole step.
 
-
-@kernel
-def step_on(blocks, header, fields, inertia, impulses, motions):
-    """Step from what a sweep has found to the least energy of the plane, projected; `way` becomes the whole step.
-
-    impulses, motions: a `Path` of each, as in `sweep_blocks`; inertia: `inertia_of` the bodies.
+    *_before: before the sweep; motion: as in `sweep_blocks`; inertia: `inertia_of` the bodies.
     """
-    a, b, most = least_in_plane(blocks, fields, inertia, impulses, motions)
-    share = 1.0
-    while (a != 0.0 or b != 0.0) and share >= LEAST_SHARE:
-        if project(blocks, header, fields, inertia, share * a, share * b, impulses, motions) <= most:
-            impulses.now[:] = impulses.trial
-            motions.now[:] = motions.trial
+    change, turn = impulse - impulse_before, motion - motion_before
+    a, b, most = least_in_plane(blocks, fields, inertia, impulse, change, impulse_way, motion, turn, motion_way)
+    for share in SHARES:
+        tried = impulse + share * (a * change + b * impulse_way)
+        moved = motion + share * (a * turn + b * motion_way)
+        rise = project(blocks, header, fields, impulse, tried, moved)
+        if rise + product(inertia, moved - motion, 0.5 * (moved + motion)) <= most:
+            impulse[:], motion[:] = tried, moved
             break
-        share *= 0.5
-    impulses.way[:] = impulses.now - impulses.before
-    motions.way[:] = motions.now - motions.before
+    impulse_way[:], motion_way[:] = impulse - impulse_before, motion - motion_before
 
 
 @kernel
-def least_in_plane(blocks, fields, inertia, impulses, motions):
-    """Steps over the sweep's change and over the last step [1], and how much energy they may add once projected [J]."""
-    impulse, impulse_before, impulse_way = impulses.now, impulses.before, impulses.way
-    motion, motion_before, motion_way = motions.now, motions.before, motions.way
-    bodies = inertia.shape[0]
-    dd = dp = pp = whole = 0.0
-    for body in range(bodies):
-        m, v, w = inertia[body], motion[body], motion_way[body]
-        if m[0] == 0.0:
-            continue
-        for k in range(3):
-            i, j = (1, 2, 3) if k == 0 else ((2, 4, 5) if k == 1 else (3, 5, 6)), k + 3
-            d = v[k] - motion_before[body, k]
-            turn = v[j] - motion_before[body, j]
-            momentum = (
-                m[i[0]] * (v[3] - motion_before[body, 3])
-                + m[i[1]] * (v[4] - motion_before[body, 4])
-                + m[i[2]] * (v[5] - motion_before[body, 5])
-            )
-            momentum_way = m[i[0]] * w[3] + m[i[1]] * w[4] + m[i[2]] * w[5]
-            dd += m[0] * d * d + momentum * turn
-            dp += m[0] * d * w[k] + momentum * w[j]
-            pp += m[0] * w[k] * w[k] + momentum_way * w[j]
-            whole += m[0] * v[k] * v[k]
+def least_in_plane(blocks, fields, inertia, impulse, change, impulse_way, motion, turn, motion_way):
+    """Steps along the sweep's change and along the last step [1], and what energy they may add once projected [J]."""
+    dd, dp = product(inertia, turn, turn), product(inertia, turn, motion_way)
+    pp, whole = product(inertia, motion_way, motion_way), product(inertia, motion, motion)
     soft_dd = soft_dp = soft_pp = slope = slope_way = spread(0.0)
     zero = spread(0.0)
     for block in range(blocks.body.shape[0]):
@@ -124,8 +86,7 @@ def least_in_plane(blocks, fields, inertia, impulses, motions):
             f, j = row * FIELDS * 4, row * 12
             normal, one, two = load4(impulse, j), load4(impulse, j + 4), load4(impulse, j + 8)
             p, po, pt = load4(impulse_way, j), load4(impulse_way, j + 4), load4(impulse_way, j + 8)
-            d = normal - load4(impulse_before, j)
-            do, dt = one - load4(impulse_before, j + 4), two - load4(impulse_before, j + 8)
+            d, do, dt = load4(change, j), load4(change, j + 4), load4(change, j + 8)
             soft, limit = load4(fields, f + 104), load4(fields, f + 88) * normal
             soft_dd, soft_dp, soft_pp = soft_dd + soft * d * d, soft_dp + soft * d * p, soft_pp + soft * p * p
             px, py, pz = load4(fields, f + 36), load4(fields, f + 40), load4(fields, f + 44)
@@ -169,25 +130,16 @@ def least_in_plane(blocks, fields, inertia, impulses, motions):
 
 
 @kernel
-def project(blocks, header, fields, inertia, a, b, impulses, motions):
-    """Write to `trial` what is `a` times the sweep's change and `b` times the last step from now on, within the bounds.
+def project(blocks, header, fields, before, impulse, motion):
+    """Put impulses within their bounds, and change the motion accordingly.
 
-    Returns by how much the energy rises [J].
+    Returns by how much their energy, without the kinetic one, is above that of those `before` [J].
     """
-    impulse, impulse_before, impulse_way, impulse_trial = impulses.now, impulses.before, impulses.way, impulses.trial
-    motion, motion_before, motion_way, trial = motions.now, motions.before, motions.way, motions.trial
-    bodies = inertia.shape[0]
-    for body in range(bodies):
-        for k in range(6):
-            here = motion[body, k]
-            trial[body, k] = here + a * (here - motion_before[body, k]) + b * motion_way[body, k]
     zero, half, rise = spread(0.0), spread(0.5), spread(0.0)
     for block in range(blocks.body.shape[0]):
         for row in range(blocks.start[block], blocks.start[block + 1]):
             f, j = row * FIELDS * 4, row * 12
-            normal = step_from(impulse, impulse_before, impulse_way, j, a, b)
-            one = step_from(impulse, impulse_before, impulse_way, j + 4, a, b)
-            two = step_from(impulse, impulse_before, impulse_way, j + 8, a, b)
+            normal, one, two = load4(impulse, j), load4(impulse, j + 4), load4(impulse, j + 8)
             limit = load4(fields, f + 88) * larger(normal, zero)
             square = one * one + two * two
             if any_larger(zero, normal) or any_larger(square, limit * limit):
@@ -195,45 +147,35 @@ def project(blocks, header, fields, inertia, a, b, impulses, motions):
                 share = cone_share_of_four(root(square), limit) - 1.0
                 gone, away = share * one, share * two
                 normal, one, two = normal + lack, one + gone, two + away
-                push_block(blocks, header, fields, block, f, lack, gone, away, trial)
-            now = load4(impulse, j)
-            give = load4(fields, f + 64) + half * load4(fields, f + 104) * (normal + now)
-            rise = rise + (normal - now) * give
-            rise = rise + (one - load4(impulse, j + 4)) * load4(fields, f + 92)
-            rise = rise + (two - load4(impulse, j + 8)) * load4(fields, f + 96)
-            store4(impulse_trial, j, normal)
-            store4(impulse_trial, j + 4, one)
-            store4(impulse_trial, j + 8, two)
-    return total(rise) + kinetic_rise(inertia, motion, trial)
+                push_block(blocks, header, fields, block, f, lack, gone, away, motion)
+                store4(impulse, j, normal)
+                store4(impulse, j + 4, one)
+                store4(impulse, j + 8, two)
+            was = load4(before, j)
+            yields = load4(fields, f + 64) + half * load4(fields, f + 104) * (normal + was)
+            rise = rise + (normal - was) * yields
+            rise = rise + (one - load4(before, j + 4)) * load4(fields, f + 92)
+            rise = rise + (two - load4(before, j + 8)) * load4(fields, f + 96)
+    return total(rise)
 
 
 @kernel
-def kinetic_rise(inertia, motion, trial):
-    """Kinetic energy of the second motion less that of the first one [J]."""
-    rise = 0.0
+def product(inertia, motion, other):
+    """Product of two motions of all bodies: of a motion with itself, twice its energy [J]."""
+    out = 0.0
     for body in range(inertia.shape[0]):
-        m, v, w = inertia[body], motion[body], trial[body]
-        for k in range(3):
-            rise += 0.5 * m[0] * (w[k] - v[k]) * (w[k] + v[k])
-        x, y, z = w[3] - v[3], w[4] - v[4], w[5] - v[5]
-        p, q, r = 0.5 * (w[3] + v[3]), 0.5 * (w[4] + v[4]), 0.5 * (w[5] + v[5])
-        rise += p * (m[1] * x + m[2] * y + m[3] * z)
-        rise += q * (m[2] * x + m[4] * y + m[5] * z)
-        rise += r * (m[3] * x + m[5] * y + m[6] * z)
-    return rise
+        m, v, w = inertia[body], motion[body], other[body]
+        out += m[0] * (v[0] * w[0] + v[1] * w[1] + v[2] * w[2])
+        out += v[3] * (m[1] * w[3] + m[2] * w[4] + m[3] * w[5])
+        out += v[4] * (m[2] * w[3] + m[4] * w[4] + m[5] * w[5])
+        out += v[5] * (m[3] * w[3] + m[5] * w[4] + m[6] * w[5])
+    return out
 
 
 @kernel
 def total(lanes):
     """Sum of four numbers."""
     return (lane(lanes, 0) + lane(lanes, 1)) + (lane(lanes, 2) + lane(lanes, 3))
-
-
-@kernel
-def step_from(now, before, way, at, a, b):
-    """Four numbers at `at`, and `a` times their change, and `b` times the last step."""
-    here = load4(now, at)
-    return here + a * (here - load4(before, at)) + b * load4(way, at)
 
 
 @kernel

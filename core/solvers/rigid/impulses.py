@@ -13,7 +13,7 @@ import numpy as np
 from ...contact.restitution import parting_speed_kernel
 from ...jit import kernel
 from .blocks import FIELDS, Blocks, fill_headers, fill_rows, lay_out, sweep_blocks
-from .descent import inertia_of, path_from, step_on
+from .descent import inertia_of, step_on
 from .rows import push, relative_velocity
 
 
@@ -70,15 +70,15 @@ def solve(count, rows, solids, time, is_pushing, effort):
     for body in range(bodies):
         for k in range(3):
             motion[body, k], motion[body, k + 3] = solids.velocity[body, k], solids.spin[body, k]
-    impulses, motions = path_from(impulse), path_from(motion)
+    impulse_way, motion_way = np.zeros_like(impulse), np.zeros_like(motion)
     sweep = 0
     while True:
+        before, motion_before = impulse.copy(), motion.copy()
         worst = sweep_blocks(blocks, header, fields, impulse, motion, sweep % 2 == 1)
         sweep += 1
         if sweep >= effort.most or (sweep >= effort.fewest and worst <= effort.enough):
             break
-        step_on(blocks, header, fields, inertia, impulses, motions)
-        impulses.before[:], motions.before[:] = impulse, motion
+        step_on(blocks, header, fields, inertia, impulse, before, impulse_way, motion, motion_before, motion_way)
     for body in range(bodies):
         for k in range(3):
             solids.velocity[body, k], solids.spin[body, k] = motion[body, k], motion[body, k + 3]
