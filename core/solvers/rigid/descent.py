@@ -21,14 +21,14 @@ from .blocks import FIELDS, HEADER, gather, scatter
 
 #: Share of the squared limit of friction above which it slides.
 SLIDES = 0.999999
-#: Longest step in units of the sweep's change [1]: a ratio of masses; beyond it, the change is rounding.
-FARTHEST = 1e4
 #: Change over motion, both squared, below which the change is rounding [1].
 ROUNDING = 1e-20
-#: What a projected step may raise the energy by, over the squared change of the sweep [1]: sliding friction does so.
-RISE = 100.0
+#: What a projected step may raise the energy by, as sliding friction does, over the least squared change of sweeps [1].
+RISE = 10.0
 #: Shares of a step that are tried.
 SHARES = (1.0, 0.5, 0.25)
+#: Impulses, and motions: after the sweep; before it; what the last sweep and its step changed; scratch.
+NOW, BEFORE, WAY, TRIED = range(4)
 #: Squared sine below which change and last step are one direction [1].
 PARALLEL = 1e-8
 
@@ -52,26 +52,32 @@ def inertia_of(inverse_mass, inverse_inertia):
 
 
 @kernel
-def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_way, motion, motion_before, motion_way):
-    """Step from what a sweep has found to the least energy of the plane, projected; `*_way` becomes the whole step.
+def step_on(blocks, header, fields, inertia, impulses, motions, least):
+    """Step from what a sweep has found to the least energy of the plane, projected.
 
-    *_before: before the sweep; motion: as in `sweep_blocks`; inertia: `inertia_of` the bodies.
+    impulses, motions: as in `sweep_blocks`, of `NOW` and so on; inertia: `inertia_of` the bodies. Returns the least
+    squared change of a sweep [J], so far `least`: it bounds what all steps together add.
     """
-    change, turn = impulse - impulse_before, motion - motion_before
-    a, b, most = least_in_plane(blocks, fields, inertia, impulse, change, impulse_way, motion, turn, motion_way)
+    a, b, size = least_in_plane(blocks, fields, inertia, impulses, motions)
+    least = min(least, size)
+    now, moved = motions[NOW], motions[TRIED]
     for share in SHARES:
-        tried = impulse + share * (a * change + b * impulse_way)
-        moved = motion + share * (a * turn + b * motion_way)
-        rise = project(blocks, header, fields, impulse, tried, moved)
-        if rise + product(inertia, moved - motion, 0.5 * (moved + motion)) <= most:
-            impulse[:], motion[:] = tried, moved
+        moved[:] = now + share * (a * (now - motions[BEFORE]) + b * motions[WAY])
+        rise = project(blocks, header, fields, share * a, share * b, impulses, moved)
+        if rise + product(inertia, moved - now, 0.5 * (moved + now)) <= RISE * least:
+            impulses[NOW], motions[NOW] = impulses[TRIED], moved
             break
-    impulse_way[:], motion_way[:] = impulse - impulse_before, motion - motion_before
+    np.subtract(impulses[NOW], impulses[BEFORE], impulses[WAY])
+    np.subtract(motions[NOW], motions[BEFORE], motions[WAY])
+    return least
 
 
 @kernel
-def least_in_plane(blocks, fields, inertia, impulse, change, impulse_way, motion, turn, motion_way):
-    """Steps along the sweep's change and along the last step [1], and what energy they may add once projected [J]."""
+def least_in_plane(blocks, fields, inertia, impulses, motions):
+    """Steps along the sweep's change and along the last step [1], and the squared size of that change [J]."""
+    impulse, before, way = impulses[NOW], impulses[BEFORE], impulses[WAY]
+    motion, motion_way = motions[NOW], motions[WAY]
+    turn = motion - motions[BEFORE]
     dd, dp = product(inertia, turn, turn), product(inertia, turn, motion_way)
     pp, whole = product(inertia, motion_way, motion_way), product(inertia, motion, motion)
     soft_dd = soft_dp = soft_pp = slope = slope_way = spread(0.0)
@@ -85,8 +91,9 @@ def least_in_plane(blocks, fields, inertia, impulse, change, impulse_way, motion
         for row in range(blocks.start[block], blocks.start[block + 1]):
             f, j = row * FIELDS * 4, row * 12
             normal, one, two = load4(impulse, j), load4(impulse, j + 4), load4(impulse, j + 8)
-            p, po, pt = load4(impulse_way, j), load4(impulse_way, j + 4), load4(impulse_way, j + 8)
-            d, do, dt = load4(change, j), load4(change, j + 4), load4(change, j + 8)
+            p, po, pt = load4(way, j), load4(way, j + 4), load4(way, j + 8)
+            d = normal - load4(before, j)
+            do, dt = one - load4(before, j + 4), two - load4(before, j + 8)
             soft, limit = load4(fields, f + 104), load4(fields, f + 88) * normal
             soft_dd, soft_dp, soft_pp = soft_dd + soft * d * d, soft_dp + soft * d * p, soft_pp + soft * p * p
             px, py, pz = load4(fields, f + 36), load4(fields, f + 40), load4(fields, f + 44)
@@ -124,22 +131,26 @@ def least_in_plane(blocks, fields, inertia, impulse, change, impulse_way, motion
         a, b = (dp * along_way - pp * along) / det, (dp * along - dd * along_way) / det
     elif dd > 0.0:
         a = -along / dd
-    if a < -0.9 or max(a, abs(b)) > FARTHEST or dd < ROUNDING * whole:  # not down, or rounding
+    if dd < ROUNDING * whole:
         a = b = 0.0
-    return a, b, RISE * dd
+    return a, b, dd
 
 
 @kernel
-def project(blocks, header, fields, before, impulse, motion):
-    """Put impulses within their bounds, and change the motion accordingly.
+def project(blocks, header, fields, a, b, impulses, motion):
+    """Try `a` times the sweep's change and `b` times the last step, within the bounds; `motion`: with them, changes.
 
-    Returns by how much their energy, without the kinetic one, is above that of those `before` [J].
+    Returns by how much energy rises, the kinetic one apart [J].
     """
+    now, before, way, tried = impulses[NOW], impulses[BEFORE], impulses[WAY], impulses[TRIED]
     zero, half, rise = spread(0.0), spread(0.5), spread(0.0)
     for block in range(blocks.body.shape[0]):
         for row in range(blocks.start[block], blocks.start[block + 1]):
             f, j = row * FIELDS * 4, row * 12
-            normal, one, two = load4(impulse, j), load4(impulse, j + 4), load4(impulse, j + 8)
+            was, one_was, two_was = load4(now, j), load4(now, j + 4), load4(now, j + 8)
+            normal = was + a * (was - load4(before, j)) + b * load4(way, j)
+            one = one_was + a * (one_was - load4(before, j + 4)) + b * load4(way, j + 4)
+            two = two_was + a * (two_was - load4(before, j + 8)) + b * load4(way, j + 8)
             limit = load4(fields, f + 88) * larger(normal, zero)
             square = one * one + two * two
             if any_larger(zero, normal) or any_larger(square, limit * limit):
@@ -148,14 +159,12 @@ def project(blocks, header, fields, before, impulse, motion):
                 gone, away = share * one, share * two
                 normal, one, two = normal + lack, one + gone, two + away
                 push_block(blocks, header, fields, block, f, lack, gone, away, motion)
-                store4(impulse, j, normal)
-                store4(impulse, j + 4, one)
-                store4(impulse, j + 8, two)
-            was = load4(before, j)
             yields = load4(fields, f + 64) + half * load4(fields, f + 104) * (normal + was)
             rise = rise + (normal - was) * yields
-            rise = rise + (one - load4(before, j + 4)) * load4(fields, f + 92)
-            rise = rise + (two - load4(before, j + 8)) * load4(fields, f + 96)
+            rise = rise + (one - one_was) * load4(fields, f + 92) + (two - two_was) * load4(fields, f + 96)
+            store4(tried, j, normal)
+            store4(tried, j + 4, one)
+            store4(tried, j + 8, two)
     return total(rise)
 
 

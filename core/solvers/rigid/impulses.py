@@ -6,6 +6,7 @@ so that it leaves no velocity. Each row changes two bodies by opposite impulses 
 momentum are conserved.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ...contact.restitution import parting_speed_kernel
 from ...jit import kernel
 from .blocks import FIELDS, Blocks, fill_headers, fill_rows, lay_out, sweep_blocks
-from .descent import inertia_of, step_on
+from .descent import BEFORE, NOW, inertia_of, step_on
 from .rows import push, relative_velocity
 
 
@@ -64,21 +65,20 @@ def solve(count, rows, solids, time, is_pushing, effort):
     header = fill_headers(blocks, solids.inverse_mass, solids.inverse_inertia)
     inertia = inertia_of(solids.inverse_mass, solids.inverse_inertia)
     places = 4 * blocks.start[-1]
-    fields, impulse = np.zeros(FIELDS * places), np.zeros(3 * places)
+    fields, impulses, motions = np.zeros(FIELDS * places), np.zeros((4, 3 * places)), np.zeros((4, bodies + 1, 6))
+    impulse, motion = impulses[NOW], motions[NOW]
     fill_rows(blocks, rows, time, is_pushing, SOFT, PUSH_SHARE, YIELD, fields, impulse)
-    motion = np.zeros((bodies + 1, 6))
     for body in range(bodies):
         for k in range(3):
             motion[body, k], motion[body, k + 3] = solids.velocity[body, k], solids.spin[body, k]
-    impulse_way, motion_way = np.zeros_like(impulse), np.zeros_like(motion)
-    sweep = 0
+    sweep, least = 0, math.inf
     while True:
-        before, motion_before = impulse.copy(), motion.copy()
+        impulses[BEFORE], motions[BEFORE] = impulse, motion
         worst = sweep_blocks(blocks, header, fields, impulse, motion, sweep % 2 == 1)
         sweep += 1
         if sweep >= effort.most or (sweep >= effort.fewest and worst <= effort.enough):
             break
-        step_on(blocks, header, fields, inertia, impulse, before, impulse_way, motion, motion_before, motion_way)
+        least = step_on(blocks, header, fields, inertia, impulses, motions, least)
     for body in range(bodies):
         for k in range(3):
             solids.velocity[body, k], solids.spin[body, k] = motion[body, k], motion[body, k + 3]
