@@ -5,7 +5,9 @@ and A j what they change. A sweep lowers D, but slowly where a heavy body lies o
 along the slowest way, and shrinks by the ratio of the masses in each sweep. The minimum of D over the plane that is
 spanned by this change and the last step (as in conjugate gradients, with both coefficients exact) removes it at once.
 Then the impulses are projected: no normal impulse is negative, no friction outside its cone (compare the nonsmooth
-nonlinear conjugate gradients of Silcowitz-Hansen, Niebe and Erleben 2010, whose coefficients are estimates).
+nonlinear conjugate gradients of Silcowitz-Hansen, Niebe and Erleben 2010, whose coefficients are estimates). Where that
+raises D by far, as a heavy body's step does with impulses that a light one cannot have, half of the step is taken, or a
+quarter, or none.
 
 The slope of D leaves out what its bounds hold: contacts that part, and friction where it slides.
 """
@@ -19,10 +21,14 @@ from .blocks import FIELDS, HEADER, gather, scatter
 
 #: Share of the squared limit of friction above which it slides.
 SLIDES = 0.999999
-#: Longest step in units of the sweep's change [1]: a ratio of masses; beyond it, the change is rounding.
-FARTHEST = 1e4
 #: Change over motion, both squared, below which the change is rounding [1].
 ROUNDING = 1e-20
+#: What a projected step may raise the energy by, as sliding friction does, over the least squared change of sweeps [1].
+RISE = 10.0
+#: Shares of a step that are tried.
+SHARES = (1.0, 0.5, 0.25)
+#: Impulses, and motions: after the sweep; before it; what the last sweep and its step changed; scratch.
+NOW, BEFORE, WAY, TRIED = range(4)
 #: Squared sine below which change and last step are one direction [1].
 PARALLEL = 1e-8
 
@@ -46,32 +52,34 @@ def inertia_of(inverse_mass, inverse_inertia):
 
 
 @kernel
-def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_way, motion, motion_before, motion_way):
-    """Step from what a sweep has found to the least energy of the plane, projected; `*_way` becomes the whole step.
+def step_on(blocks, header, fields, inertia, impulses, motions, least):
+    """Step from what a sweep has found to the least energy of the plane, projected.
 
-    *_before: before the sweep; motion: as in `sweep_blocks`; inertia: `inertia_of` the bodies. Returns the squared size
-    of the sweep's change [J].
+    impulses, motions: as in `sweep_blocks`, of `NOW` and so on; inertia: `inertia_of` the bodies. Returns the least
+    squared change of a sweep [J], so far `least`: it bounds what all steps together add.
     """
-    bodies = inertia.shape[0]
-    dd = dp = pp = whole = 0.0
-    for body in range(bodies):
-        m, v, w = inertia[body], motion[body], motion_way[body]
-        if m[0] == 0.0:
-            continue
-        for k in range(3):
-            i, j = (1, 2, 3) if k == 0 else ((2, 4, 5) if k == 1 else (3, 5, 6)), k + 3
-            d = v[k] - motion_before[body, k]
-            turn = v[j] - motion_before[body, j]
-            momentum = (
-                m[i[0]] * (v[3] - motion_before[body, 3])
-                + m[i[1]] * (v[4] - motion_before[body, 4])
-                + m[i[2]] * (v[5] - motion_before[body, 5])
-            )
-            momentum_way = m[i[0]] * w[3] + m[i[1]] * w[4] + m[i[2]] * w[5]
-            dd += m[0] * d * d + momentum * turn
-            dp += m[0] * d * w[k] + momentum * w[j]
-            pp += m[0] * w[k] * w[k] + momentum_way * w[j]
-            whole += m[0] * v[k] * v[k]
+    a, b, size = least_in_plane(blocks, fields, inertia, impulses, motions)
+    least = min(least, size)
+    now, moved = motions[NOW], motions[TRIED]
+    for share in SHARES:
+        moved[:] = now + share * (a * (now - motions[BEFORE]) + b * motions[WAY])
+        rise = project(blocks, header, fields, share * a, share * b, impulses, moved)
+        if rise + product(inertia, moved - now, 0.5 * (moved + now)) <= RISE * least:
+            impulses[NOW], motions[NOW] = impulses[TRIED], moved
+            break
+    np.subtract(impulses[NOW], impulses[BEFORE], impulses[WAY])
+    np.subtract(motions[NOW], motions[BEFORE], motions[WAY])
+    return least
+
+
+@kernel
+def least_in_plane(blocks, fields, inertia, impulses, motions):
+    """Steps along the sweep's change and along the last step [1], and the squared size of that change [J]."""
+    impulse, before, way = impulses[NOW], impulses[BEFORE], impulses[WAY]
+    motion, motion_way = motions[NOW], motions[WAY]
+    turn = motion - motions[BEFORE]
+    dd, dp = product(inertia, turn, turn), product(inertia, turn, motion_way)
+    pp, whole = product(inertia, motion_way, motion_way), product(inertia, motion, motion)
     soft_dd = soft_dp = soft_pp = slope = slope_way = spread(0.0)
     zero = spread(0.0)
     for block in range(blocks.body.shape[0]):
@@ -83,9 +91,9 @@ def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_wa
         for row in range(blocks.start[block], blocks.start[block + 1]):
             f, j = row * FIELDS * 4, row * 12
             normal, one, two = load4(impulse, j), load4(impulse, j + 4), load4(impulse, j + 8)
-            p, po, pt = load4(impulse_way, j), load4(impulse_way, j + 4), load4(impulse_way, j + 8)
-            d = normal - load4(impulse_before, j)
-            do, dt = one - load4(impulse_before, j + 4), two - load4(impulse_before, j + 8)
+            p, po, pt = load4(way, j), load4(way, j + 4), load4(way, j + 8)
+            d = normal - load4(before, j)
+            do, dt = one - load4(before, j + 4), two - load4(before, j + 8)
             soft, limit = load4(fields, f + 104), load4(fields, f + 88) * normal
             soft_dd, soft_dp, soft_pp = soft_dd + soft * d * d, soft_dp + soft * d * p, soft_pp + soft * p * p
             px, py, pz = load4(fields, f + 36), load4(fields, f + 40), load4(fields, f + 44)
@@ -123,18 +131,26 @@ def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_wa
         a, b = (dp * along_way - pp * along) / det, (dp * along - dd * along_way) / det
     elif dd > 0.0:
         a = -along / dd
-    if a < -0.9 or max(a, abs(b)) > FARTHEST or dd < ROUNDING * whole:  # not down, or rounding
+    if dd < ROUNDING * whole:
         a = b = 0.0
-    for body in range(bodies):
-        for k in range(6):
-            change = motion[body, k] - motion_before[body, k]
-            motion[body, k] += a * change + b * motion_way[body, k]
+    return a, b, dd
+
+
+@kernel
+def project(blocks, header, fields, a, b, impulses, motion):
+    """Try `a` times the sweep's change and `b` times the last step, within the bounds; `motion`: with them, changes.
+
+    Returns by how much energy rises, the kinetic one apart [J].
+    """
+    now, before, way, tried = impulses[NOW], impulses[BEFORE], impulses[WAY], impulses[TRIED]
+    zero, half, rise = spread(0.0), spread(0.5), spread(0.0)
     for block in range(blocks.body.shape[0]):
         for row in range(blocks.start[block], blocks.start[block + 1]):
             f, j = row * FIELDS * 4, row * 12
-            normal = step_from(impulse, impulse_before, impulse_way, j, a, b)
-            one = step_from(impulse, impulse_before, impulse_way, j + 4, a, b)
-            two = step_from(impulse, impulse_before, impulse_way, j + 8, a, b)
+            was, one_was, two_was = load4(now, j), load4(now, j + 4), load4(now, j + 8)
+            normal = was + a * (was - load4(before, j)) + b * load4(way, j)
+            one = one_was + a * (one_was - load4(before, j + 4)) + b * load4(way, j + 4)
+            two = two_was + a * (two_was - load4(before, j + 8)) + b * load4(way, j + 8)
             limit = load4(fields, f + 88) * larger(normal, zero)
             square = one * one + two * two
             if any_larger(zero, normal) or any_larger(square, limit * limit):
@@ -143,29 +159,32 @@ def step_on(blocks, header, fields, inertia, impulse, impulse_before, impulse_wa
                 gone, away = share * one, share * two
                 normal, one, two = normal + lack, one + gone, two + away
                 push_block(blocks, header, fields, block, f, lack, gone, away, motion)
-            store4(impulse_way, j, normal - load4(impulse_before, j))
-            store4(impulse_way, j + 4, one - load4(impulse_before, j + 4))
-            store4(impulse_way, j + 8, two - load4(impulse_before, j + 8))
-            store4(impulse, j, normal)
-            store4(impulse, j + 4, one)
-            store4(impulse, j + 8, two)
-    for body in range(bodies):
-        for k in range(6):
-            motion_way[body, k] = motion[body, k] - motion_before[body, k]
-    return dd
+            yields = load4(fields, f + 64) + half * load4(fields, f + 104) * (normal + was)
+            rise = rise + (normal - was) * yields
+            rise = rise + (one - one_was) * load4(fields, f + 92) + (two - two_was) * load4(fields, f + 96)
+            store4(tried, j, normal)
+            store4(tried, j + 4, one)
+            store4(tried, j + 8, two)
+    return total(rise)
+
+
+@kernel
+def product(inertia, motion, other):
+    """Product of two motions of all bodies: of a motion with itself, twice its energy [J]."""
+    out = 0.0
+    for body in range(inertia.shape[0]):
+        m, v, w = inertia[body], motion[body], other[body]
+        out += m[0] * (v[0] * w[0] + v[1] * w[1] + v[2] * w[2])
+        out += v[3] * (m[1] * w[3] + m[2] * w[4] + m[3] * w[5])
+        out += v[4] * (m[2] * w[3] + m[4] * w[4] + m[5] * w[5])
+        out += v[5] * (m[3] * w[3] + m[5] * w[4] + m[6] * w[5])
+    return out
 
 
 @kernel
 def total(lanes):
     """Sum of four numbers."""
     return (lane(lanes, 0) + lane(lanes, 1)) + (lane(lanes, 2) + lane(lanes, 3))
-
-
-@kernel
-def step_from(now, before, way, at, a, b):
-    """Four numbers at `at`, and `a` times their change, and `b` times the last step."""
-    here = load4(now, at)
-    return here + a * (here - load4(before, at)) + b * load4(way, at)
 
 
 @kernel

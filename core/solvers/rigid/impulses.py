@@ -14,7 +14,7 @@ import numpy as np
 from ...contact.restitution import parting_speed_kernel
 from ...jit import kernel
 from .blocks import FIELDS, Blocks, fill_headers, fill_rows, lay_out, sweep_blocks
-from .descent import inertia_of, step_on
+from .descent import BEFORE, NOW, inertia_of, step_on
 from .rows import push, relative_velocity
 
 
@@ -34,8 +34,6 @@ PUSH_SHARE = 0.8
 SOFT = 20.0
 #: Largest penetration of resting contacts under load, as a share of the thickness.
 YIELD = 0.3
-#: Where a sweep's squared change is more than so many times that of the first one, there are sweeps alone from then on.
-GROWTH = 1e4
 #: Sweeps of restitution: rows that meet at once must agree.
 BOUNCE_SWEEPS = 20
 
@@ -67,30 +65,20 @@ def solve(count, rows, solids, time, is_pushing, effort):
     header = fill_headers(blocks, solids.inverse_mass, solids.inverse_inertia)
     inertia = inertia_of(solids.inverse_mass, solids.inverse_inertia)
     places = 4 * blocks.start[-1]
-    fields, impulse = np.zeros(FIELDS * places), np.zeros(3 * places)
+    fields, impulses, motions = np.zeros(FIELDS * places), np.zeros((4, 3 * places)), np.zeros((4, bodies + 1, 6))
+    impulse, motion = impulses[NOW], motions[NOW]
     fill_rows(blocks, rows, time, is_pushing, SOFT, PUSH_SHARE, YIELD, fields, impulse)
-    motion = np.zeros((bodies + 1, 6))
     for body in range(bodies):
         for k in range(3):
             motion[body, k], motion[body, k + 3] = solids.velocity[body, k], solids.spin[body, k]
-    before, way = np.empty(3 * places), np.zeros(3 * places)
-    motion_before, motion_way = np.empty((bodies + 1, 6)), np.zeros((bodies + 1, 6))
-    first_impulse, first_motion = impulse.copy(), motion.copy()
-    sweep, most, steps = 0, math.inf, True
+    sweep, least = 0, math.inf
     while True:
-        before[:] = impulse
-        motion_before[:] = motion
+        impulses[BEFORE], motions[BEFORE] = impulse, motion
         worst = sweep_blocks(blocks, header, fields, impulse, motion, sweep % 2 == 1)
         sweep += 1
         if sweep >= effort.most or (sweep >= effort.fewest and worst <= effort.enough):
             break
-        if not steps:
-            continue
-        size = step_on(blocks, header, fields, inertia, impulse, before, way, motion, motion_before, motion_way)
-        if sweep == 1:
-            most = GROWTH * size
-        elif not size <= most:  # the steps lead away: sweeps alone do not
-            impulse[:], motion[:], steps = first_impulse, first_motion, False
+        least = step_on(blocks, header, fields, inertia, impulses, motions, least)
     for body in range(bodies):
         for k in range(3):
             solids.velocity[body, k], solids.spin[body, k] = motion[body, k], motion[body, k + 3]

@@ -80,10 +80,10 @@ def test_a_box_turned_within_its_play_does_not_jam(play, speed):
     assert world.save().rigid.velocity[0, 0] == pytest.approx(speed, rel=0.01)
 
 
-@pytest.mark.parametrize(("ratio", "gap"), [(100.0, 0.03), (1000.0, 0.01)])
+@pytest.mark.parametrize(("ratio", "gap"), [(100.0, 0.03), (300.0, 0.1), (1000.0, 0.01), (1000.0, 0.03)])
 def test_a_heavy_cube_lies_on_a_light_one(ratio, gap):
     world = advance(heavy_on_light(ratio, gap=gap), 48)
-    assert fastest(world) < 1e-3
+    assert fastest(world) == 0.0
     top = world.rigid_positions(0)[:, 2].max()
     assert np.ptp(world.rigid_positions(0)[:, 2]) == pytest.approx(1.0, abs=1e-3)
     assert world.rigid_positions(1)[:, 2].min() > top
