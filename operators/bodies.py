@@ -9,6 +9,7 @@ from ..softpressure.properties.object_properties import BODY_TYPES, KINDS
 from ..softpressure.scene_io import instances
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.simulation.loading import SoftPressureError
+from ..softpressure.state import jobs
 from .reports import finish, waiting
 
 #: Types of bodies in one list: those of soft bodies, then the other kinds.
@@ -44,7 +45,8 @@ def add(operator: bpy.types.Operator, context: Context, kind: str, body_type: st
         notes, refusals = setup.add_all(context.scene, chosen(context), kind, body_type)
     if notes and not bpy.app.background:
         kernels.is_prepared(context.scene)  # begins while the scene is still being set up
-        if kernels.can_make_meshes() and making_meshes.missing_now(context.scene):
+        # what is added while a job runs has its mesh made by the first frame
+        if jobs.current() is None and kernels.can_make_meshes() and making_meshes.missing_now(context.scene):
             bpy.ops.softpressure.make_meshes("INVOKE_DEFAULT")
     return finish(operator, notes, refusals)
 
