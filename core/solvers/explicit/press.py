@@ -235,6 +235,8 @@ def press_one(contact, contacts, c, are_edges, x, velocity, h):
         ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
         change, fx, fy, fz = grip(contact, contacts, c, are_edges, x, ux, uy, uz)
         push_sides(contact, contacts, c, fx, fy, fz, x, velocity)
+    if change > 0.0 and contact.bodies.kind[pair_of(contact, contacts, c)[1]] == SOFT:
+        turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz)
     return max(change, abs(size) / max(held, held + size))
 
 
@@ -274,11 +276,8 @@ def grip(contact, contacts, c, are_edges, x, ux, uy, uz):
 
 
 @lean_kernel
-def conclude(contact, losses, x, velocity):
-    """Let triangles take the couples of friction, and note in `losses` what pairs of bodies do to each other.
-
-    Returns how many contacts have an impulse along their normal.
-    """
+def note_all(contact, losses, x):
+    """Note in `losses` what pairs of bodies do to each other; returns how many contacts press."""
     pressing = 0
     for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
@@ -286,9 +285,6 @@ def conclude(contact, losses, x, velocity):
             if size > 0.0:
                 pressing += 1
                 fx, fy, fz = contacts.grip[4 * c], contacts.grip[4 * c + 1], contacts.grip[4 * c + 2]
-                if fx != 0.0 or fy != 0.0 or fz != 0.0:
-                    if contact.bodies.kind[pair_of(contact, contacts, c)[1]] == SOFT:
-                        turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz)
                 note(contact, contacts, c, x, losses, size, fx, fy, fz)
     return pressing
 

@@ -39,7 +39,7 @@ from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
 from .own import find_margins
-from .press import conclude, press, press_again
+from .press import note_all, press, press_again
 from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
@@ -95,7 +95,7 @@ def press_all(contact, losses, x, velocity, h):
         for _ in range(MOST_SWEEPS):
             if press_again(contact, x, velocity, h) < LEAST_CHANGE:
                 break
-        contact.run.state[PRESSING] = conclude(contact, losses, x, velocity)
+        contact.run.state[PRESSING] = note_all(contact, losses, x)
 
 
 @lean_kernel
