@@ -49,8 +49,7 @@ def ball() -> None:
 def jelly() -> None:
     """A solid body."""
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3)
-    bpy.ops.softpressure.add_body(kind="SOFT")
-    bpy.context.object.softpressure.body_type = "SOLID"
+    bpy.ops.softpressure.set_type(type="SOLID")
 
 
 def open_panels(sections: set[str]) -> None:
