@@ -281,25 +281,12 @@ def eventful(frame, x):
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD"])
 def test_a_run_that_is_continued_has_the_bits_of_one_that_was_not_interrupted(solver):
-    def digest(world, frames):
-        found = []
-        for frame in frames:
-            world.advance_frame(eventful(frame, x))
-            state = world.save()
-            found.append((state.positions.tobytes(), state.velocities.tobytes(), state.rigid.pose.tobytes()))
-        return found
-
+    """In the middle of a frame's change, before and after each of them; and all of it with two threads."""
     x = shapes.icosphere(2, 0.4, (0.0, 0.0, 0.6))[0]
-    world = world_of(mixed(), solver)
-    states, whole = [], []
-    for frame in range(11):
-        states.append(world.save())
-        whole += digest(world, [frame])
-    assert digest(world_of(mixed(), solver, threads=2), range(11)) == whole
-    for first in (3, 5, 6, 8, 10):  # in the middle of a frame's change, before and after each of them
-        continued = world_of(mixed(), solver)
-        continued.load(states[first])
-        assert digest(continued, range(first, 11)) == whole[first:], first
+    scenes.assert_continues(
+        lambda: world_of(mixed(), solver), 11, 0, 3, 5, 6, 8, 10, given=lambda frame: eventful(frame, x),
+        fresh=lambda: world_of(mixed(), solver, threads=2),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

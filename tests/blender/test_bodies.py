@@ -1,5 +1,6 @@
 """Adding and removing bodies; refusals, each a sentence with name, value and remedy, that change nothing."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -68,36 +69,83 @@ def edited() -> Any:
     return ball
 
 
+def open_mesh() -> Any:
+    cup = add_mesh("Cup", TETRAHEDRON, OUTWARD[:3])
+    cup.softpressure.rigid_shape = "MESH"
+    return cup
+
+
+def flat_hull() -> Any:
+    sheet = add_mesh("Sheet", [(0, 0, 1), (2, 0, 1), (2, 3, 1), (0, 3, 1)], [(0, 1, 2, 3)])
+    sheet.rotation_euler = (0.3, 0.2, 0.1)
+    bpy.context.view_layer.update()
+    return sheet
+
+
+def thin_line() -> Any:
+    return add_mesh("Wire", [(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 1, 2)])
+
+
+def sheared() -> Any:
+    parent = bpy.data.objects.new("Cart", None)
+    bpy.context.collection.objects.link(parent)
+    parent.scale = (1, 3, 1)
+    ball = add_ball("Crate", kind=None)
+    ball.parent, ball.rotation_euler = parent, (0, 0, 0.7)
+    bpy.context.view_layer.update()
+    return ball
+
+
+def on_a_vertex() -> Any:
+    parent = add_ball("Post", kind=None)
+    ball = add_ball("Crate", kind=None)
+    ball.parent, ball.parent_type = parent, "VERTEX"
+    bpy.context.view_layer.update()
+    return ball
+
+
 REFUSED = [
-    (open_edges, "Cup: 3 open edges", "then Face > Fill"),
-    (non_manifold, "Fin: 1 non-manifold edges", "Delete inner faces"),
-    (twisted, "Twist: 3 edges join faces of opposite winding", "Recalculate Outside"),
-    (flat, "Crumb: 1 faces of zero area", "Degenerate Dissolve"),
-    (loose, "Dust: 1 loose vertices", "Delete Loose"),
-    (inside_out, "Glove: inside out, it encloses -0.167 m³", "Flip the normals"),
-    (no_faces, "Cloud: no faces", "Add faces"),
-    (no_vertices, "Nothing: no faces", "Add faces"),
-    (nan, "Ghost: 1 vertices with invalid coordinates", "Delete or move"),
-    (keyed, "Face: its shape keys are absolute", "Switch on Relative"),
-    (flattened, "Disc: scale (1, 1, 0) flattens it", "without zero"),
-    (edited, "Draft: is in Edit Mode", "Leave Edit Mode"),
+    ("SOFT", open_edges, "Cup: 3 open edges", "then Face > Fill"),
+    ("SOFT", non_manifold, "Fin: 1 non-manifold edges", "Delete inner faces"),
+    ("SOFT", twisted, "Twist: 3 edges join faces of opposite winding", "Recalculate Outside"),
+    ("SOFT", flat, "Crumb: 1 faces of zero area", "Degenerate Dissolve"),
+    ("SOFT", loose, "Dust: 1 loose vertices", "Delete Loose"),
+    ("SOFT", inside_out, "Glove: inside out, it encloses -0.167 m³", "Flip the normals"),
+    ("SOFT", no_faces, "Cloud: no faces", "Add faces"),
+    ("SOFT", no_vertices, "Nothing: no faces", "Add faces"),
+    ("SOFT", nan, "Ghost: 1 vertices with invalid coordinates", "Delete or move"),
+    ("SOFT", keyed, "Face: its shape keys are absolute", "Switch on Relative"),
+    ("SOFT", flattened, "Disc: scale (1, 1, 0) flattens it", "without zero"),
+    ("SOFT", edited, "Draft: is in Edit Mode", "Leave Edit Mode"),
+    ("RIGID", open_mesh, "Cup: 3 open edges; the mesh of a rigid body must be closed", "choose the shape Convex Hull"),
+    ("RIGID", flat_hull, "Sheet: its 4 vertices", "Give it thickness, with a Solidify modifier"),
+    ("RIGID", thin_line, "Wire: its 3 vertices", "Give it thickness"),
+    ("RIGID", no_vertices, "Nothing: its 0 vertices", "Give it thickness"),
+    ("RIGID", nan, "Ghost: 1 vertices with invalid coordinates", "Delete or move them"),
+    ("RIGID", sheared, "Crate: is sheared by", "Apply their scale (Ctrl A)"),
+    ("RIGID", on_a_vertex, "Crate: its parent Post is of type Vertex", "Clear the parent (Alt P"),
+    ("RIGID", edited, "Draft: is in Edit Mode", "Leave Edit Mode"),
 ]
 
 
-@pytest.mark.parametrize(("make", "problem", "remedy"), REFUSED, ids=[make.__name__ for make, _, _ in REFUSED])
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize(("kind", "make", "problem", "remedy"), REFUSED, ids=lambda each: getattr(each, "__name__", ""))
 def test_bad_input_is_refused_with_a_sentence_and_nothing_changes(
-    make: Callable[[], Any], problem: str, remedy: str
+    kind: str, make: Callable[[], Any], problem: str, remedy: str
 ) -> None:
     obj = make()
     before = fingerprint(obj) if obj.mode == "OBJECT" else None
     with pytest.raises(RuntimeError) as raised:
-        bpy.ops.softpressure.add_body(kind="SOFT")
+        bpy.ops.softpressure.add_body(kind=kind)
     assert problem in str(raised.value) and remedy in str(raised.value)
-    assert obj.softpressure.kind == "NONE"
     assert problem in problem_of(obj)  # the panel shows it
+    assert (obj.softpressure.kind, len(obj.constraints)) == ("NONE", 0)
     if before is not None:
         assert fingerprint(obj) == before
     assert bpy.context.scene.render.use_lock_interface is False
+    obj.softpressure.kind = kind  # as a script may
+    with pytest.raises(RuntimeError, match=re.escape(problem)):
+        bpy.ops.softpressure.simulate()
 
 
 def test_of_several_the_good_ones_are_added_and_the_others_named() -> None:

@@ -149,7 +149,10 @@ def do(step: str, path: Path) -> Path:
 @pytest.mark.parametrize("first", STEPS[:3])  # what was never saved cannot be moved or opened again
 def test_frames_stay_whatever_the_order_of_save_bake_pack_move_and_reopen(first: str, tmp_path: Path) -> None:
     lost = []
-    for number, order in enumerate(order for order in permutations(STEPS) if order[0] == first):
+    orders = [order for order in permutations(STEPS) if order[0] == first]
+    for number, order in enumerate(orders):
+        if order.index("save") > min(order.index("move"), order.index("reopen")):
+            continue  # there is nothing to move or open yet
         bpy.ops.wm.read_factory_settings(use_empty=True)
         bpy.context.scene.frame_end = 10
         simulated()

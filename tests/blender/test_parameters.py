@@ -2,125 +2,46 @@
 
 import dataclasses
 import inspect
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
+from bpy_panels import body_rows
 from bpy_scene import add_ball, problem_of
 from softpressure_ext.core import MethodOptions, World, parameters
+from softpressure_ext.softpressure.bodies import materials
+from softpressure_ext.softpressure.properties import automatic
 from softpressure_ext.softpressure.simulation import build, capture
 from softpressure_ext.softpressure.state import input_digest, sessions
 
-ROOT = Path(__file__).resolve().parents[2]
-LAYERS = ("core", "softpressure", "operators", "panels", "tests")
-#: One more setting of skins, and one of scenes: where each is declared.
-DECLARED = {
-    "motion.py": """
-    Parameter(
-        name="stickiness", label="Stickiness", tooltip="How much it sticks. Higher sticks more", bodies=("MEMBRANE",),
-        default=0.25, plain={"MEMBRANE": 0.0}, unit="Pa", low=0.0, high=9.0, is_animated=True, is_material=True,
-        group="CONTACT", short="Stick (Pa)",
-    ),
-""",
-    "scene.py": """
-    Parameter(
-        name="humidity", label="Humidity", tooltip="How damp the air is. Higher is damper", bodies=(SCENE,),
-        default=40.0, plain={SCENE: 0.0}, unit="%", low=0.0, high=100.0, group="FLUID",
-    ),
-""",
-}
-#: Loads the copy, in a process of its own.
-LOADED = """
-import extension
-extension.load()
-import bpy_scene
-import bpy
-import softpressure_ext
-softpressure_ext.register()
-from bpy_panels import body_rows, drawn
-from softpressure_ext.core import ModelBuilder, ParameterError
-from softpressure_ext.softpressure.simulation import build, capture
-from softpressure_ext.softpressure.state import input_digest
-ball = bpy_scene.add_ball()
-scene = bpy.context.scene
-
-def is_dated(settings, name, value):
-    kept, before = getattr(settings, name), input_digest.of_inputs(scene)
-    setattr(settings, name, value)
-    now = input_digest.of_inputs(scene)
-    setattr(settings, name, kept)
-    assert input_digest.of_inputs(scene) == before
-    return now != before
-
-def built():
-    start = capture.start(scene, bpy.context.evaluated_depsgraph_get())
-    return build.model_of(scene, start)
-
-def refuses(call, **wrong):
-    try:
-        call(**wrong)
-    except ParameterError as error:
-        return str(error)
-"""
-#: What follows from them.
-FOLLOWS = """
-import shapes
-from softpressure_ext.core.animation.keyed import Keyed, changed
-from softpressure_ext.core.animation.segments import with_values
-from softpressure_ext.softpressure.bodies import materials
-here = ball.softpressure.bl_rna.properties["stickiness"]
-assert (here.name, here.default, here.hard_min, here.hard_max, here.is_animatable) == ("Stickiness", 0.25, 0, 9, True)
-assert "stickiness" in body_rows(), body_rows()
-assert is_dated(ball.softpressure, "stickiness", 0.5)
-assert "stickiness" in materials.PROPERTIES
-ball.softpressure.stickiness = 0.5
-model = built()
-assert model.settings[0]["stickiness"] == 0.5
-keyed = changed(model, Keyed.at_start(model), {0: {"stickiness": 0.75}}, {}, (), (), None)
-assert with_values(model, model, keyed).settings[0]["stickiness"] == 0.75
-builder, mesh = ModelBuilder(), shapes.icosphere(1, 0.2)
-builder.add_membrane("plain", *mesh)
-builder.add_membrane("sticky", *mesh, stickiness=1.0)
-builder.add_collider("floor", *shapes.grid(1.0))
-assert [own.get("stickiness") for own in builder.build().settings] == [0.0, 1.0, None, None]
-wrong = refuses(lambda **more: builder.add_membrane("toy", *mesh, **more), stickiness=-1.0)
-assert wrong == "toy: stickiness -1 Pa; give a number at least 0 and at most 9.", wrong
-assert refuses(lambda **more: builder.add_collider("toy", *mesh, **more), stickiness=1.0).startswith("toy: stickiness;")
-bpy.ops.mesh.primitive_cube_add()
-bpy.ops.softpressure.add_body(kind="COLLIDER")
-assert "stickiness" not in body_rows()
-from softpressure_ext.panels.scene import SOFTPRESSURE_PT_fluids
-here = scene.softpressure.bl_rna.properties["humidity"]
-assert (here.name, here.default, here.hard_max, here.subtype) == ("Humidity", 40.0, 100.0, "PERCENTAGE")
-assert "humidity" in drawn(SOFTPRESSURE_PT_fluids), drawn(SOFTPRESSURE_PT_fluids)
-assert is_dated(scene.softpressure, "humidity", 50.0)
-scene.softpressure.humidity = 25.0
-assert built().settings[-1]["humidity"] == 0.25
-assert refuses(ModelBuilder, humidity=1.5) == "scene: humidity 1.5; give a number at least 0 and at most 1."
-"""
+METHODS = ("EXPLICIT", "XPBD", "RK4", "IMPLICIT_KANG")
+#: Types of bodies; that of a flat mesh is the one of a closed mesh.
+TYPES = tuple(body for body in parameters.BODIES if body != "FLAT_TRUSS")
 
 
-def test_a_setting_is_added_by_one_declaration(tmp_path: Path) -> None:
-    for layer in LAYERS:
-        shutil.copytree(ROOT / layer, tmp_path / layer, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("__init__.py", "blender_manifest.toml", "manual.html"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    for file, declared in DECLARED.items():
-        table = tmp_path / "core" / "parameters" / file
-        text = table.read_text(encoding="utf-8")
-        end = ")  # fmt: skip\n"
-        assert text.endswith(f"    ),\n{end}")
-        table.write_text(text.removesuffix(end) + declared.lstrip("\n") + end, encoding="utf-8")
-    script = LOADED + FOLLOWS + "print('it follows')"
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path / "tests" / "support", capture_output=True, text=True, check=False
-    )
-    assert run.stdout.splitlines()[-1:] == ["it follows"], run.stdout + run.stderr
+def settings_of(body: str) -> Any:
+    """The settings of a body of a type, which simulates what is drawn."""
+    ball = add_ball(kind=body if body in ("RIGID", "COLLIDER") else "SOFT", simulation_mesh="DRAWN")
+    if body in parameters.SOFT:
+        ball.softpressure.body_type = body
+    return ball.softpressure
+
+
+@pytest.mark.parametrize("body", TYPES)
+def test_a_setting_is_a_property_as_declared_with_a_row_in_the_panel(body: str) -> None:
+    settings = settings_of(body)
+    settings.simulation_mesh = "EVEN"
+    rows = {*body_rows()}
+    for each in parameters.of_body(body):
+        here = settings.bl_rna.properties[each.name]
+        assert (here.name, here.is_animatable) == (each.label, each.is_animated)
+        assert each.name in materials.PROPERTIES or not each.is_material
+        if here.type in ("FLOAT", "INT") and not here.is_array:
+            assert here.default == pytest.approx(each.default)
+            assert here.hard_max == pytest.approx(each.high) or each.high is None
+        if parameters.counts(each, body, settings) and not each.solvers:  # others are shown where they are read
+            assert {each.name, automatic.box_of(each.name)} & rows, each.name
 
 
 @pytest.mark.parametrize("body", (*parameters.BODIES, parameters.SCENE))
@@ -147,9 +68,6 @@ def test_names_are_used_once() -> None:
 
 
 # -- Settings of every kind of body and of scenes: each that counts reaches the model and dates a cache
-
-
-METHODS = ("EXPLICIT", "XPBD", "RK4", "IMPLICIT_KANG")
 
 
 def another(settings: Any, each: parameters.Parameter) -> Any:
@@ -209,28 +127,24 @@ def test_a_setting_of_a_scene_dates_the_cache_if_the_method_reads_it(method: str
 
 @pytest.mark.parametrize("body", ["MEMBRANE", "SOLID", "TRUSS", "RIGID", "COLLIDER"])
 def test_a_setting_that_is_captured_reaches_the_model(body: str) -> None:
-    kind = body if body in ("RIGID", "COLLIDER") else "SOFT"
-    if kind == "COLLIDER":
+    if body == "COLLIDER":
         add_ball("Mover", (5, 0, 5))
-    ball, scene = add_ball(kind=kind), bpy.context.scene
-    ball.softpressure.simulation_mesh = "DRAWN"
-    if kind == "SOFT":
-        ball.softpressure.body_type = body
+    settings, scene = settings_of(body), bpy.context.scene
     for each in parameters.of_body(body):
-        if not each.is_captured or not parameters.counts(each, body, ball.softpressure) or each.name == "rigid_springs":
+        if not each.is_captured or not parameters.counts(each, body, settings) or each.name == "rigid_springs":
             continue
-        kept = getattr(ball.softpressure, each.name)
+        kept = getattr(settings, each.name)
         kept = tuple(kept) if isinstance(each.default, tuple) else kept
-        setattr(ball.softpressure, each.name, another(ball.softpressure, each))
-        given = getattr(ball.softpressure, each.name)
+        setattr(settings, each.name, another(settings, each))
+        given = getattr(settings, each.name)
         model = build.model_of(scene, capture.start(scene, bpy.context.evaluated_depsgraph_get()))
-        found = model.settings[1 if kind == "COLLIDER" else 0][each.option or each.name]
+        found = model.settings[1 if body == "COLLIDER" else 0][each.option or each.name]
         if each.choices or isinstance(each.default, bool):
             assert found == given, each.name
         else:
             share = 0.01 if each.unit == "%" else 1.0
             np.testing.assert_allclose(found, share * np.asarray(given), rtol=1e-6, err_msg=each.name)
-        setattr(ball.softpressure, each.name, kept)
+        setattr(settings, each.name, kept)
 
 
 @pytest.mark.parametrize("setting", ["pin_group", "weak_group", "pressure_group", "tie_group", "goal_group"])

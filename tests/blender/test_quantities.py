@@ -9,6 +9,7 @@ import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, add_mesh, key, play, this_run, this_session
 from softpressure_ext.core import nrt
+from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_given
 from softpressure_ext.softpressure.reports import quantities
 from softpressure_ext.softpressure.reports.quantities import Quantities
@@ -19,9 +20,7 @@ PAPERS = {"gas_by": "AMOUNT", "stiffness_by": "SPRING", "mass_by": "POINTS"}
 
 
 def volume(obj: Any) -> float:
-    x = flat_shape.rest_positions(obj)
-    a, b, c = (x[mesh_io.read_triangles(obj.data, np.eye(4))[:, corner]] for corner in range(3))
-    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+    return signed_volume(flat_shape.rest_positions(obj), mesh_io.read_triangles(obj.data, np.eye(4)))
 
 
 def give_all(obj: Any) -> None:

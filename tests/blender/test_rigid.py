@@ -1,7 +1,6 @@
 """Rigid bodies on the timeline: where they are shown, and that their own motion stays theirs."""
 
 from pathlib import Path
-from typing import Any
 
 import bpy
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
 from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, reopen, rest, select, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
+from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.cache import disk
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -147,13 +147,8 @@ def test_a_hollow_mesh_becomes_its_hull_or_stays_itself() -> None:
     frame(1)
     itself = this_run().start.rigid[0]
     assert len(itself.positions) == 72 and len(hull.positions) < 72
-    volumes = [volume(solid) for solid in (hull, itself)]
+    volumes = [signed_volume(solid.positions, solid.triangles) for solid in (hull, itself)]
     assert volumes[0] > 1.5 * volumes[1] > 0.0
-
-
-def volume(solid: Any) -> float:
-    corners = solid.positions[solid.triangles]
-    return float(np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6.0)
 
 
 def test_modifiers_shape_the_solid() -> None:
@@ -163,7 +158,8 @@ def test_modifiers_shape_the_solid() -> None:
         plate.softpressure.rigid_shape = shape
         assert bpy.ops.softpressure.add_body(kind="RIGID") == {"FINISHED"}
         frame(1)
-        assert volume(this_run().start.rigid[0]) == pytest.approx(2.0, rel=1e-5)
+        solid = this_run().start.rigid[0]
+        assert signed_volume(solid.positions, solid.triangles) == pytest.approx(2.0, rel=1e-5)
 
 
 def test_parents_may_move_and_the_body_does_not_follow() -> None:

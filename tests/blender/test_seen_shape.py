@@ -8,7 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows
-from bpy_scene import captured, play, problem_of, shown, this_session
+from bpy_scene import captured, fallen, play, problem_of, shown, this_session
+from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import kept_meshes, mesh_io, modifier_stack
 from softpressure_ext.softpressure.simulation import making_meshes, simulate_job
@@ -32,11 +33,6 @@ def seen(obj: Any) -> Any:
     """Vertices of an object with all its modifiers, world space."""
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return mesh_io.to_world(mesh_io.world_matrix(evaluated), mesh_io.read_local(evaluated.data))
-
-
-def volume(positions: Any, triangles: Any) -> float:
-    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
-    return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0)
 
 
 def subdivide(obj: Any) -> None:
@@ -75,11 +71,10 @@ def test_what_modifiers_show_is_simulated_and_falls_with_the_drawn_vertices(modi
     play(1, 10)
     there, triangles = captured().positions, captured().triangles
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-    start = volume(before, mesh_io.read_triangles(evaluated, np.eye(4)))
-    assert volume(there, triangles) == pytest.approx(start, rel=0.01)
+    start = signed_volume(before, mesh_io.read_triangles(evaluated, np.eye(4)))
+    assert signed_volume(there, triangles) == pytest.approx(start, rel=0.01)
     assert np.abs(np.ptp(there, axis=0) - np.ptp(before, axis=0)).max() < 0.02 * np.ptp(before)
-    fallen = 9.81 * 9 * 10 / (2.0 * 24.0**2)
-    np.testing.assert_allclose(seen(obj), before - (0, 0, fallen), atol=1e-5)
+    np.testing.assert_allclose(seen(obj), before - (0, 0, fallen(9)), atol=1e-5)
     assert simulation_mesh_notes.text(bpy.context.scene, obj) == (
         f"Simulates {len(there):,} even vertices for {len(before):,} drawn"
     )
@@ -127,7 +122,7 @@ def test_a_mirror_of_a_half_is_refused_with_the_button_that_applies_it() -> None
     assert bpy.ops.softpressure.fix(object_name=obj.name, fix="APPLY_MODIFIER") == {"FINISHED"}
     assert not obj.modifiers and obj.softpressure.kind == "SOFT" and not problem_of(obj)
     play(1, 2)
-    assert volume(captured().positions, captured().triangles) == pytest.approx(8.0, rel=0.01)
+    assert signed_volume(captured().positions, captured().triangles) == pytest.approx(8.0, rel=0.01)
 
 
 @pytest.mark.usefixtures("falling")
@@ -136,12 +131,12 @@ def test_copies_of_an_array_are_not_simulated_and_the_panel_says_so_with_the_but
     obj.modifiers.new("Array", "ARRAY").relative_offset_displace = (1.5, 0.0, 0.0)
     add_soft(obj)
     play(1, 2)
-    assert volume(captured().positions, captured().triangles) == pytest.approx(8.0, rel=0.01)
+    assert signed_volume(captured().positions, captured().triangles) == pytest.approx(8.0, rel=0.01)
     panel = body_rows()
     assert any("its modifier Array" in text for text in panel) and "softpressure.fix" in panel
     assert bpy.ops.softpressure.fix(object_name=obj.name, fix="APPLY_MODIFIER") == {"FINISHED"}
     play(1, 2)
-    assert volume(captured().positions, captured().triangles) == pytest.approx(16.0, rel=0.01)
+    assert signed_volume(captured().positions, captured().triangles) == pytest.approx(16.0, rel=0.01)
 
 
 @pytest.mark.usefixtures("falling")
@@ -226,7 +221,7 @@ def test_an_object_is_the_cage(is_hidden: bool) -> None:
     before = shown(obj)
     play(1, 10)
     assert len(captured().positions) == 162 and kept_meshes.KEY not in obj
-    np.testing.assert_allclose(shown(obj), before - (0, 0, 9.81 * 9 * 10 / (2.0 * 24.0**2)), atol=1e-5)
+    np.testing.assert_allclose(shown(obj), before - (0, 0, fallen(9)), atol=1e-5)
     text = simulation_mesh_notes.text(bpy.context.scene, obj)
     assert text == f"Simulates 162 vertices of {cage.name} for {len(before):,} drawn"
     cage.location.x += 0.1
@@ -273,7 +268,7 @@ def test_an_open_mesh_is_filled_with_cells_and_follows_them(kind: str) -> None:
     before = shown(obj)
     play(1, 10)
     assert captured().kind == kind and captured().drawn is not None
-    np.testing.assert_allclose(shown(obj), before - (0, 0, 9.81 * 9 * 10 / (2.0 * 24.0**2)), atol=1e-5)
+    np.testing.assert_allclose(shown(obj), before - (0, 0, fallen(9)), atol=1e-5)
     text = f"Fills {len(captured().positions):,} even vertices with cells, for {len(before):,} drawn"
     assert text in body_rows()
     obj.softpressure.simulation_mesh = "DRAWN"

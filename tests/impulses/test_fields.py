@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import shapes
-from scenes import advance
+from scenes import advance, assert_continues
 from softpressure_ext.core import Field, FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.impulses import ticks
 from softpressure_ext.core.impulses.forces import Forces, add_field
@@ -129,8 +129,8 @@ def test_springs_are_of_second_order():
     errors, stiffness, start = [], 80.0, 0.2
     for rate in (480.0, 960.0, 1920.0):
         world = ball_world("RIGID", centre=(start, 0.0, 0.0), frame_rate=rate)
-        x, _ = run(world, 1.0, Field("HARMONIC", strength=stiffness))
-        errors.append(abs(x[0] - start * math.cos(math.sqrt(stiffness / MASS))))
+        x, _ = run(world, 0.4, Field("HARMONIC", strength=stiffness))
+        errors.append(abs(x[0] - start * math.cos(0.4 * math.sqrt(stiffness / MASS))))
     assert errors[0] / errors[1] > 3.7 and errors[1] / errors[2] > 3.7
 
 
@@ -183,19 +183,8 @@ def test_a_vortex_at_a_point_gives_angular_momentum_and_no_push_along_its_axis()
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_turbulence_has_the_same_bits_when_a_run_is_continued(solver):
     fields = (Field("TURBULENCE", strength=5.0, size=0.7, flow=0.5), Field("WIND", strength=2.0, skin_share=1.0))
-
-    def step(world, count):
-        advance(world, count, fields=fields, gravity_shares=(0.5,))
-
-    whole = ball_world(solver, gravity=(0.0, 0.0, -9.81))
-    step(whole, 6)
-    first, second = ball_world(solver, gravity=(0.0, 0.0, -9.81)), ball_world(solver, gravity=(0.0, 0.0, -9.81))
-    step(first, 3)
-    second.load(first.save())
-    step(second, 3)
-    for a, b in zip(place(whole), place(second), strict=True):
-        assert (a == b).all()
-    assert (whole.save().positions == second.save().positions).all()
+    given = FrameInput(fields=fields, gravity_shares=(0.5,))
+    whole = assert_continues(lambda: ball_world(solver, gravity=(0.0, 0.0, -9.81)), 6, 3, given=lambda _: given)
     assert np.linalg.norm(place(whole)[1]) > 0.1
 
 

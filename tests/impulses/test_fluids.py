@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shapes
-from scenes import GRAVITY, advance, momentum, velocity
+from scenes import GRAVITY, advance, assert_continues, momentum, velocity
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.impulses.fluids import Fluids
 from softpressure_ext.core.impulses.slosh import SLOSH_DAMPING
@@ -73,7 +73,7 @@ def test_a_ball_floats_as_deep_as_archimedes_says(solver):
         )  # fmt: skip
     world = World(builder.build(), frame_rate=24, substeps=10, solver="EXPLICIT" if solver == "RIGID" else solver)
     heights, displaced = [], []
-    settled, frames = (24, 36) if solver == "RIGID" else (72, 120)
+    settled, frames = (24, 36) if solver == "RIGID" else (60, 90)
     for frame in range(frames):
         world.advance_frame()
         at = world.rigid_positions(0) if solver == "RIGID" else world.positions(0)
@@ -243,12 +243,7 @@ def test_a_run_with_fluids_continues_to_the_bit():
         balloon(builder, share=0.6, centre=0.0)
         return World(builder.build(), frame_rate=24, substeps=10)
 
-    whole, first, second = world(), world(), world()
-    advance(whole, 4)
-    advance(first, 2)
-    second.load(first.save())
-    advance(second, 2)
-    np.testing.assert_array_equal(whole.positions(0), second.positions(0))
+    assert_continues(world, 4, 2)
 
 
 def test_a_rising_level_lifts_what_floats():
@@ -272,7 +267,7 @@ def test_a_rising_level_lifts_what_floats():
     ("vessel", "square"),
     [
         (shapes.icosphere(2, 0.1), lambda _: 1.5602 * GRAVITY / 0.1),  # half a sphere
-        (shapes.box(0.2, 4), lambda volume: GRAVITY * np.pi / 0.2 * np.tanh(np.pi * volume / 0.2**3)),
+        (shapes.box(0.2, 2), lambda volume: GRAVITY * np.pi / 0.2 * np.tanh(np.pi * volume / 0.2**3)),
     ],
     ids=["sphere", "cube"],
 )

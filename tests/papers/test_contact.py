@@ -19,47 +19,10 @@ from scenes import (
     velocity,
 )
 from softpressure_ext.core import FrameInput, ModelBuilder, World
-from validation import validated
 
 SOFT = Ball(0.2, 0.2, 2e3, 5e3)
 #: Substeps per frame of 1/60 s that this ball of 162 vertices needs (stiffest oscillation 4 606 /s), with room.
 SUBSTEPS = {"EXPLICIT_EULER": 45, "RK4": 35, "RK4_MARTIN": 45, "IMPLICIT_KANG": 180, "IMPLICIT_MESIT": 180}
-STEP = 1.0 / 600.0  # of the scenes with solids alone
-
-
-def run(world, time):
-    advance(world, round(time * world.frame_rate))
-
-
-# --- solids ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("friction", "slides"), [(0.57, True), (0.585, False)])
-def test_a_box_slides_where_the_slope_is_steeper_than_friction(friction, slides):
-    """30 degrees: tan = 0.577."""
-    turn = shapes.rotation((0.0, 1.0, 0.0), np.radians(30.0))
-    x, triangles = shapes.box(0.2, 1, (0.0, 0.0, 0.103))
-    builder = ModelBuilder()
-    builder.add_rigid("box", x @ turn.T, triangles, friction=friction)
-    floor, faces = shapes.grid(20.0)
-    builder.add_collider("slope", floor @ turn.T, faces, friction=friction)
-    world = World(builder.build(), frame_rate=1.0 / STEP, substeps=1, threads=1, solver="EXPLICIT_EULER")
-    run(world, 0.5)
-    speed = world.rigid_velocity(0)[0] @ turn[:, 0]
-    run(world, 0.5)
-    found = (world.rigid_velocity(0)[0] @ turn[:, 0] - speed) / 0.5
-    expected = GRAVITY * (np.sin(np.radians(30)) - friction * np.cos(np.radians(30)))
-    validated(
-        "acceleration of a box on a slope of 30 degrees, with explicit Euler", room="papers", measured=found,
-        expected=expected if slides else 0.0, unit="m/s²", abs=1e-3 * GRAVITY, source="g (sin a - μ cos a), or 0",
-        reason="four corners share the load; the sweeps leave a ten-thousandth",
-    )  # fmt: skip
-    if not slides:
-        # close to the critical slope the sweeps end before the corners have agreed: it creeps by 0.13 mm/s
-        assert abs(speed) < (1e-6 if friction > 0.7 else 2e-4)
-
-
-# --- skins -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", SUBSTEPS)
@@ -67,7 +30,7 @@ def test_a_ball_falls_bounces_and_rests_above_the_floor(method):
     world = ball_world(SOFT, 2, drop=0.05, substeps=SUBSTEPS[method], solver=method, damping=10.0, bounciness=0.3)
     gas = world.save().gas[0]
     low, height = [], []
-    for _ in range(70):
+    for _ in range(50):
         world.advance_frame()
         low.append(lowest(world))
         height.append(centre(world)[2])
@@ -128,7 +91,7 @@ def test_a_box_hangs_from_a_pinned_ball():
         builder.add_rigid("box", *shapes.box(0.1, 1, (0, 0, 0.2)), mass=0.1, linear_damping=2.0)
         builder.attach_to_rigid(0, [bottom], 0)
         world = World(builder.build(), frame_rate=60.0, substeps=substeps, threads=1, solver=method)
-        advance(world, 90)
+        advance(world, 60)
         found.append(rigid_scenes.centre(world)[2])
         assert (world.positions(0)[top] == x[top] + (0, 0, 0.5)).all()
     assert found[1] == pytest.approx(found[0], abs=1e-3) and found[0] < 0.2
@@ -144,6 +107,6 @@ def test_glued_bodies_in_flight_keep_momentum():
     builder.attach_to_rigid(0, [int(np.argmin(x[:, 0]))], 0)
     world = World(builder.build(), frame_rate=60.0, substeps=50, threads=1, solver="RK4")
     before = momentum(world) + rigid_scenes.momentum(world)
-    run(world, 0.5)
+    advance(world, 30)
     assert rigid_scenes.velocity(world)[0] > 0.1 and velocity(world, 1)[0] > 0.1  # the first ball takes both along
     np.testing.assert_allclose(momentum(world) + rigid_scenes.momentum(world), before, rtol=0, atol=1e-13)

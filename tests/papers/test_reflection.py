@@ -132,7 +132,7 @@ def test_a_ball_bounces_on_a_floor_that_moves_and_stays_above_it(solver):
         builder.build(), frame_rate=60.0, substeps=120, threads=1, solver=solver, options=REFLECTION
     )  # fmt: skip
     heights = []
-    for frame in range(45):
+    for frame in range(40):
         rise = 0.002 * (frame + 1)
         world.advance_frame(FrameInput(collider_positions={0: floor + (0.0, 0.0, rise)}))
         x = world.positions(0)

@@ -193,17 +193,14 @@ def test_flow_conserves_momentum():
 @pytest.mark.parametrize("spring_damping", [0.0, 2.0])
 @each_solver
 def test_a_continued_run_has_the_bits_of_one_that_was_not_interrupted(solver, spring_damping):
-    worlds = [scene_world(solver, spring_damping) for _ in range(2)]
-    scenes.advance(worlds[0], 3)
-    state = worlds[0].save()
-    scenes.advance(worlds[0], 3)
-    scenes.advance(worlds[1], 5)  # has rest lengths of its own by then
-    worlds[1].load(state)
-    scenes.advance(worlds[1], 3)
-    for name in ("positions", "velocities", "rest_lengths"):
-        np.testing.assert_array_equal(getattr(worlds[0].save(), name), getattr(worlds[1].save(), name))
-    worlds[0].reset()
-    np.testing.assert_array_equal(worlds[0].save().rest_lengths, worlds[0].model.edges.rest_length)
+    def elsewhere():
+        world = scene_world(solver, spring_damping)
+        scenes.advance(world, 2)  # has rest lengths of its own by then
+        return world
+
+    whole = scenes.assert_continues(lambda: scene_world(solver, spring_damping), 6, 3, fresh=elsewhere)
+    whole.reset()
+    np.testing.assert_array_equal(whole.save().rest_lengths, whole.model.edges.rest_length)
 
 
 def scene_world(solver="EXPLICIT", spring_damping=0.0):

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sources import NAMES, ROOT, SOURCES, modules_of, nodes_of
 
-ROOT = Path(__file__).resolve().parents[2]
 BLENDER = {
     "bpy",
     "bmesh",
@@ -33,13 +33,12 @@ EXCEPTIONS = {
     "core/kernel_store.py": {"llvmlite"},  # knows this machine's processor
     "core/compile.py": {"softpressure_core"},  # its own name for core, in a process that has nothing else of ours
 }
-SOURCES = [path for layer in ALLOWED for path in sorted((ROOT / layer).rglob("*.py"))]
 
 
 def imports(path: Path) -> Iterator[tuple[str, bool]]:
     """Yield (top-level target, is it relative) of every import, wherever it stands in the file."""
     package = path.relative_to(ROOT).parent.parts
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name.split(".")[0], False) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
@@ -67,7 +66,7 @@ def test_layer_imports_only_what_lies_below_it(path: Path) -> None:
 
 def test_no_error_of_the_core_names_menus_or_modes_of_blender() -> None:
     for path in sorted((ROOT / "core").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.Raise) and node.exc is not None:
                 parts = [part.value for part in ast.walk(node.exc) if isinstance(part, ast.Constant)]
                 text = " ".join(part for part in parts if isinstance(part, str))
@@ -92,32 +91,8 @@ def test_root_imports_the_standard_library_alone_at_module_level() -> None:
     assert found == {"softpressure", "operators", "panels"}  # it registers them all, and reaches past none
 
 
-def modules_of(path: Path, for_types_too: bool = False, at_import: bool = False) -> Iterator[str]:
-    """Yield our modules that a file imports, but for those of type checkers alone.
-
-    Wherever the import stands, or with `at_import` only outside of functions.
-    """
-    names = {item.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__") for item in SOURCES}
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    checks = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    for_types = set() if for_types_too else {id(node) for check in checks for node in ast.walk(check)}
-    functions = [node for node in nodes if at_import and isinstance(node, ast.FunctionDef)]
-    left_out = for_types | {id(node) for function in functions for node in ast.walk(function)}
-    package = path.relative_to(ROOT).parent.parts
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in left_out:
-            base = "/".join([*package[: len(package) - node.level + 1], *filter(None, (node.module or "").split("."))])
-            for alias in node.names:
-                yield from [name for name in (f"{base}/{alias.name}".lstrip("/"), base) if name in names][:1]
-
-
 def test_no_module_imports_itself_through_others() -> None:
-    imported = {
-        path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): set(
-            modules_of(path, for_types_too=path.relative_to(ROOT).parts[0] != "core")
-        )
-        for path in SOURCES
-    }
+    imported = {name: set(modules_of(path, for_types_too=not name.startswith("core"))) for name, path in NAMES.items()}
     assert "softpressure/state/sessions" in imported["softpressure/simulation/timeline"]
     while True:  # take away what imports nothing that is left
         ends = [name for name, targets in imported.items() if not (targets - {name}) & imported.keys()]
@@ -130,8 +105,7 @@ def test_no_module_imports_itself_through_others() -> None:
 
 def test_registering_loads_nothing_of_the_core_but_parameters_and_errors() -> None:
     """The core imports numba, which takes most of a second: modules that need it are imported inside functions."""
-    known = {path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): path for path in SOURCES}
-    known["root"] = ROOT / "__init__.py"
+    known = NAMES | {"root": ROOT / "__init__.py"}
     found, left = set[str](), ["core", *modules_of(known["root"])]
     while left:
         name = left.pop()

@@ -198,6 +198,16 @@ def test_reflection_adds_energy_at_the_first_bounce_for_sure(substeps):
 
 
 @numba.njit
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@numba.njit
+def cross(a, b):
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+@numba.njit
 def page_substep(x, v, mass, edges, lengths, edge_alpha, cells, volumes, cell_alpha, h, calm):
     """The page's listing: predict, all edges, all volumes of compliances alpha, velocities from positions."""
     before = x.copy()
@@ -205,7 +215,7 @@ def page_substep(x, v, mass, edges, lengths, edge_alpha, cells, volumes, cell_al
     for e in range(len(edges)):
         a, b = edges[e]
         d = x[a] - x[b]
-        length = np.sqrt(d @ d)
+        length = np.sqrt(dot(d, d))
         if length > 0.0:
             s = -(length - lengths[e]) / (1.0 / mass[a] + 1.0 / mass[b] + edge_alpha[e] / h**2) / length
             x[a] += s / mass[a] * d
@@ -213,15 +223,15 @@ def page_substep(x, v, mass, edges, lengths, edge_alpha, cells, volumes, cell_al
     for t in range(len(cells)):
         p, q, r, u = cells[t]
         g = np.empty((4, 3))
-        g[1] = np.cross(x[r] - x[p], x[u] - x[p]) / 6.0
-        g[2] = np.cross(x[u] - x[p], x[q] - x[p]) / 6.0
-        g[3] = np.cross(x[q] - x[p], x[r] - x[p]) / 6.0
+        g[1] = cross(x[r] - x[p], x[u] - x[p]) / 6.0
+        g[2] = cross(x[u] - x[p], x[q] - x[p]) / 6.0
+        g[3] = cross(x[q] - x[p], x[r] - x[p]) / 6.0
         g[0] = -g[1] - g[2] - g[3]
         w = 0.0
         for k in range(4):
-            w += (g[k] @ g[k]) / mass[cells[t, k]]
+            w += dot(g[k], g[k]) / mass[cells[t, k]]
         if w > 0.0:
-            s = -(g[1] @ (x[q] - x[p]) - volumes[t]) / (w + cell_alpha[t] / h**2)
+            s = -(dot(g[1], x[q] - x[p]) - volumes[t]) / (w + cell_alpha[t] / h**2)
             for k in range(4):
                 x[cells[t, k]] += s / mass[cells[t, k]] * g[k]
     v[:] = calm * (x - before) / h

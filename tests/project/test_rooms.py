@@ -3,10 +3,9 @@ below, never from above.
 """
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from sources import NAMES, ROOT, modules_of, nodes_of
+
 CORE = ROOT / "core"
 #: From the lowest room up; a file belongs to the room with the longest of these paths.
 ROOMS: tuple[tuple[str, ...], ...] = (
@@ -64,27 +63,14 @@ def room_of(name: str) -> int:
     return max(found)[1]
 
 
-def imported(path: Path) -> Iterator[str]:
-    """The files of the core that a file imports, but for those of type checkers alone."""
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    checks = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    for_types = {id(node) for check in checks for node in ast.walk(check)}
-    package = path.relative_to(CORE).parent.parts
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and 0 < node.level <= len(package) + 1 and id(node) not in for_types:
-            base = [*package[: len(package) - node.level + 1], *filter(None, (node.module or "").split("."))]
-            for alias in node.names:
-                places = ("/".join([*base, alias.name]), "/".join(base))
-                yield from [place for place in places if (CORE / f"{place}.py").is_file()][:1]
-
-
 def test_no_import_runs_upward() -> None:
     found = set()
     for path in sorted(CORE.rglob("*.py")):
         name = path.relative_to(CORE).with_suffix("").as_posix()
         if name.endswith("__init__") and name != "__init__" and not name.startswith("parameters"):
             continue
-        found |= {(name, target) for target in imported(path) if room_of(target) > room_of(name)}
+        targets = {target.removeprefix("core/") for target in modules_of(path) if NAMES[target].name != "__init__.py"}
+        found |= {(name, target) for target in targets if room_of(target) > room_of(name)}
     assert not found, sorted(found)
 
 
@@ -100,7 +86,7 @@ def test_packages_of_blenders_side_import_downward_only() -> None:
     found, count = [], 0
     for path in sorted(folder.glob("*/*.py")):
         own = path.parent.name
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and node.level == 2:
                 targets = [node.module.split(".")[0]] if node.module else [alias.name for alias in node.names]
                 count += len(targets)

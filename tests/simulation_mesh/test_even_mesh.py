@@ -13,7 +13,7 @@ from softpressure_ext.core.topology import check_closed_surface
 #: What is drawn closed; the spheres are coarse against the finest even mesh, the boxes have large faces.
 CLOSED = {
     "icosphere": shapes.icosphere(3, 0.5),
-    "uv sphere": drawn.uv_sphere(),
+    "uv sphere": shapes.uv_sphere(16, 32, 0.5),
     "cube": shapes.box(1.0, 1),
     "bevelled box": drawn.bevelled_box(),
     "torus": shapes.torus(0.4, 0.15),

@@ -2,25 +2,11 @@
 
 import numpy as np
 import shapes
+from contact_reference import closest_on_triangle
 from crossings import crossing_pairs
 from softpressure_ext.core.topology import signed_volume, triangle_areas, unique_edges
 
 GOLDEN = (1 + 5**0.5) / 2
-
-
-def uv_sphere(around=32, rings=16, radius=0.5):
-    """Sphere of rings, with triangles at its poles."""
-    angle = np.pi * np.arange(1, rings) / rings
-    turn = 2 * np.pi * np.arange(around) / around
-    across = np.sin(angle)[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1)[:, None]
-    points = np.concatenate([across.swapaxes(0, 1), np.repeat(np.cos(angle)[:, None, None], around, 1)], axis=2)
-    points = np.concatenate([[(0, 0, 1.0)], points.reshape(-1, 3), [(0, 0, -1.0)]])
-    number = 1 + np.arange((rings - 1) * around).reshape(rings - 1, around)
-    ahead = np.roll(number, -1, axis=1)
-    quads = np.stack([number[:-1], number[1:], ahead[1:], ahead[:-1]], axis=-1).reshape(-1, 4)
-    top = np.stack([np.zeros(around, int), number[0], ahead[0]], axis=1)
-    bottom = np.stack([np.full(around, len(points) - 1), ahead[-1], number[-1]], axis=1)
-    return radius * points, np.concatenate([top, shapes.split_quads(quads), bottom])
 
 
 def bevelled_box(width=0.08):
@@ -48,7 +34,7 @@ def figure(subdivisions=4):
 
 def cup(around=40, rings=20):
     """Sphere without its top third."""
-    points, triangles = uv_sphere(around, rings)
+    points, triangles = shapes.uv_sphere(rings, around, 0.5)
     kept = triangles[(points[triangles][:, :, 2] < 0.2).all(axis=1)]
     used, renumbered = np.unique(kept, return_inverse=True)
     return points[used], renumbered.reshape(-1, 3)
@@ -113,36 +99,19 @@ def points_on(x, triangles, count):
 
 
 def distances(points, x, triangles):
-    """Distance of points from a surface, by dense samples of it that are then refined on the triangles near them."""
+    """Distance of points from a surface: from the triangles near them."""
     from scipy.spatial import cKDTree
 
-    middles = x[triangles].mean(axis=1)
-    reach = np.linalg.norm(x[triangles] - middles[:, None], axis=2).max()
-    near, _ = cKDTree(middles).query(points)
-    found = np.empty(len(points))
-    tree = cKDTree(middles)
-    for i, point in enumerate(points):
-        own = tree.query_ball_point(point, near[i] + 2.0 * reach)
-        found[i] = np.sqrt(_squared(point, x[triangles[own]]).min())
+    corners, found = x[triangles], np.empty(len(points))
+    middles = corners.mean(axis=1)
+    reach, tree = np.linalg.norm(corners - middles[:, None], axis=2).max(), cKDTree(middles)
+    own = tree.query_ball_point(points, tree.query(points)[0] + 2.0 * reach)
+    for some in np.array_split(np.arange(len(points)), len(points) // 100 + 1):
+        count = [len(own[i]) for i in some]
+        here, there = np.repeat(points[some], count, axis=0), corners[np.concatenate(own[some]).astype(int)]
+        away = np.linalg.norm(here - closest_on_triangle(here, *there.swapaxes(0, 1)), axis=1)
+        found[some] = np.minimum.reduceat(away, np.cumsum([0, *count[:-1]]))
     return found
-
-
-def _squared(p, corners):
-    """Squared distances of a point from triangles, shape (n, 3, 3): in the plane, or from the three sides."""
-    a = corners[:, 0]
-    u, v, q = corners[:, 1] - a, corners[:, 2] - a, p - a
-    uu, uv, vv = (np.einsum("ij,ij->i", *pair) for pair in ((u, u), (u, v), (v, v)))
-    qu, qv = np.einsum("ij,ij->i", q, u), np.einsum("ij,ij->i", q, v)
-    det = np.maximum(uu * vv - uv * uv, 1e-300)
-    s, t = (vv * qu - uv * qv) / det, (uu * qv - uv * qu) / det
-    rest = q - s[:, None] * u - t[:, None] * v
-    best = np.where((s >= 0) & (t >= 0) & (s + t <= 1), np.einsum("ij,ij->i", rest, rest), np.inf)
-    for k in range(3):
-        start, side = corners[:, k], corners[:, (k + 1) % 3] - corners[:, k]
-        along = np.einsum("ij,ij->i", p - start, side) / np.maximum(np.einsum("ij,ij->i", side, side), 1e-300)
-        rest = p - start - np.clip(along, 0.0, 1.0)[:, None] * side
-        best = np.minimum(best, np.einsum("ij,ij->i", rest, rest))
-    return best
 
 
 def volume(mesh):

@@ -12,14 +12,17 @@ __all__ = [
 ]  # fmt: skip
 
 
-def world_of(*bodies, floor=None, gravity=(0.0, 0.0, -GRAVITY), frame_rate=60.0, substeps=4, threads=1, **options):
+def world_of(
+    *bodies, floor=None, gravity=(0.0, 0.0, -GRAVITY), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT",
+    **options,
+):  # fmt: skip
     """A world of rigid bodies (mesh, options each) over a floor z = 0 with options, if any; substeps of 1/240 s."""
     builder = ModelBuilder(gravity=gravity)
     for number, (mesh, own) in enumerate(bodies):
         builder.add_rigid(f"body {number}", *mesh, **(options | own))
     if floor is not None:
         builder.add_collider("floor", *shapes.grid(20.0), **floor)
-    return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=threads, solver="EXPLICIT")
+    return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=threads, solver=solver)
 
 
 def on_slope(mesh, degrees, friction, speed=0.0, **options):

@@ -1,6 +1,6 @@
 """Scenes and measures of the physics tests. Only the public interface of the core is used."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 
 import numpy as np
 import reference
@@ -50,6 +50,35 @@ def advance(world, frames, **given):
     """Frames with the same input."""
     for _ in range(frames):
         world.advance_frame(FrameInput(**given))
+
+
+def assert_same_bits(one, other, name="state"):
+    """Two states, or parts of them, are equal to the last bit."""
+    if is_dataclass(one):
+        for each in fields(one):
+            assert_same_bits(getattr(one, each.name), getattr(other, each.name), f"{name}.{each.name}")
+    else:
+        np.testing.assert_array_equal(one, other, err_msg=name)
+
+
+def assert_continues(make, frames, *cuts, given=lambda _: None, fresh=None):
+    """A run that goes on from a state saved after so many frames has the bits of one that was not interrupted.
+
+    In worlds that `make` makes, or `fresh` those that go on; `given`: the input of a frame, counted from 0. Returns the
+    world that was not interrupted.
+    """
+    whole, states = make(), {}
+    for frame in range(frames):
+        if frame in cuts:
+            states[frame] = whole.save()
+        whole.advance_frame(given(frame))
+    for cut in cuts:
+        other = (fresh or make)()
+        other.load(states[cut])
+        for frame in range(cut, frames):
+            other.advance_frame(given(frame))
+        assert_same_bits(other.save(), whole.save())
+    return whole
 
 
 def add_ball(builder, ball, subdivisions=3, centre=(0.0, 0.0, 0.0), turned=None, name="ball", **options):

@@ -1,79 +1,14 @@
-"""Coulomb friction under explicit steps: slopes, rolling, and a stack that comes to rest."""
+"""Coulomb friction under explicit steps: rolling, and a stack that comes to rest; slopes: `physics/test_slopes.py`."""
 
 import numpy as np
 import pytest
 import reference
-import rigid_scenes
 import shapes
 from explicit_scene import FRAME_RATE, fastest, run, world_of
 from rigid_scene import block
-from scenes import BASKETBALL, GRAVITY, add_ball, centre, inflate, masses, velocity
-from softpressure_ext.core import ModelBuilder, World
+from scenes import BASKETBALL, GRAVITY, add_ball, inflate, masses, velocity
+from softpressure_ext.core import ModelBuilder
 from validation import validated
-
-
-def tilted(degrees: float) -> ModelBuilder:
-    """A builder whose gravity is tilted, instead of the floor, so that what slides goes along x."""
-    tilt = np.radians(degrees)
-    return ModelBuilder(gravity=(GRAVITY * np.sin(tilt), 0.0, -GRAVITY * np.cos(tilt)))
-
-
-def on_slope(kind: str, degrees: float, friction: float) -> World:
-    """A rigid box, or an inflated ring, which cannot roll, on a floor."""
-    builder = tilted(degrees)
-    if kind == "box":
-        builder.add_rigid("box", *block((0.2, 0.2, 0.1), (0.0, 0.0, 0.0515)), friction=friction)
-    else:
-        builder.add_membrane(
-            "ring", *shapes.torus(0.2, 0.08, 24, 12, (0.0, 0.0, 0.081)), mass=0.5, gauge_pressure=1e4,
-            stretch_modulus=2e4, friction=friction, damping=10.0, bounciness=0.5, thickness=2e-3,
-        )  # fmt: skip
-    builder.add_collider("floor", *shapes.grid(20.0, 2), friction=friction, bounciness=0.5)
-    return world_of(builder)
-
-
-def along(world: World) -> tuple[float, float]:
-    """Place [m] and speed [m/s] along the slope of the only body."""
-    if world.model.rigid_count:
-        return rigid_scenes.centre(world)[0], rigid_scenes.velocity(world)[0]
-    return centre(world)[0], velocity(world)[0]
-
-
-@pytest.mark.parametrize("kind", ["box", "ring"])
-@pytest.mark.parametrize("friction", [0.2, 0.5, 1.0])
-def test_a_body_stays_below_the_angle_of_friction_and_slides_above(kind: str, friction: float) -> None:
-    """One degree to either side; a ring swells, hops and settles first."""
-    angle = np.degrees(np.arctan(friction))
-    below, above = (on_slope(kind, angle + more, friction) for more in (-1.0, 1.0))
-    for world in (below, above):
-        run(world, 48)
-    place, speed = along(below)[0], along(above)[1]
-    for world in (below, above):
-        run(world, 12)
-    tilt = np.radians(angle + 1.0)
-    gained = GRAVITY * (np.sin(tilt) - friction * np.cos(tilt))
-    validated(
-        "speed gained in 0.5 s, 1 degree above the critical slope", room="solvers/explicit",
-        measured=along(above)[1] - speed, expected=0.5 * gained, unit="m/s", rel=0.1, source="g (sin a - μ cos a) t",
-        reason="a small difference of two large forces: 10 % of it are 0.1 degrees",
-    )  # fmt: skip
-    validated(
-        "way in 0.5 s, 1 degree below the critical slope", room="solvers/explicit", measured=along(below)[0] - place,
-        expected=0.0, unit="m", abs=1e-4, source="Coulomb: tan a < μ holds",
-        reason="a ring still comes to rest; it does not creep",
-    )  # fmt: skip
-    assert abs(along(below)[1]) < 1e-3
-
-
-@pytest.mark.parametrize("kind", ["box", "ring"])
-def test_without_friction_a_body_slides_as_it_falls(kind: str) -> None:
-    world = on_slope(kind, 5.0, 0.0)
-    run(world, 24)
-    validated(
-        "speed after 1 s on a slope of 5 degrees without friction", room="solvers/explicit", measured=along(world)[1],
-        expected=GRAVITY * np.sin(np.radians(5.0)), unit="m/s", rel=0.002, source="g sin a t",
-        reason="momentum counts every force, however small; the ring swells meanwhile",
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("subdivisions", [3, pytest.param(4, marks=pytest.mark.slow)])
@@ -83,8 +18,8 @@ def test_a_ball_rolls_down_a_slope(subdivisions: int) -> None:
     Bounciness below 1 would resist the rolling: it takes from the force where the skin leaves the floor. So nothing
     ends a bounce, and a ball that bounces slips in the air: it starts in its equilibrium, as low as it can.
     """
-    degrees = 10.0
-    builder = tilted(degrees)
+    tilt = np.radians(10.0)
+    builder = ModelBuilder(gravity=(GRAVITY * np.sin(tilt), 0.0, -GRAVITY * np.cos(tilt)))
     start = (0.0, 0.0, BASKETBALL.radius + 0.001)
     add_ball(builder, BASKETBALL, subdivisions, start, friction=0.8, bounciness=1.0, damping=5.0)
     builder.add_collider("floor", *shapes.grid(20.0), friction=0.8, bounciness=1.0)
@@ -105,7 +40,7 @@ def test_a_ball_rolls_down_a_slope(subdivisions: int) -> None:
     )  # fmt: skip
     validated(
         "speed gained by a ball that rolls for 1 s", room="solvers/explicit", measured=speeds[-1] - before,
-        expected=0.6 * GRAVITY * np.sin(np.radians(degrees)), unit="m/s", rel=0.03,
+        expected=0.6 * GRAVITY * np.sin(tilt), unit="m/s", rel=0.03,
         source="thin sphere: 3/5 g sin a t", reason="it hops over its facets, and its skin gives way",
     )  # fmt: skip
 

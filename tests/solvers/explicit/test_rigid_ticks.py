@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import rigid_scenes
 import shapes
-from explicit_scene import SOLVER, energy, momenta, run, world_of
+from explicit_scene import energy, momenta, run, world_of
 from rigid_scene import block
-from scenes import advance
+from scenes import advance, assert_continues
 from softpressure_ext.core import ModelBuilder, World
 
 EDGE = 0.2
@@ -146,23 +146,6 @@ def test_five_boxes_stand_on_a_jelly() -> None:
     assert np.abs(world.save().rigid.velocity).max() < 0.03  # it sways a little on what gives way
 
 
-@pytest.mark.parametrize("bounciness", [0.0, 0.5, 0.8])
-def test_a_box_beside_a_ball_bounces_with_its_share_of_the_speed(bounciness: float) -> None:
-    """The tick's boundary does not show; as `test_rest.py` for rigid bodies alone, with its tolerances."""
-    builder = ModelBuilder()
-    add_ball(builder, (3.0, 0.0, 0.41))
-    add_box(builder, "box", (0.0, 0.0, 0.6), bounciness=bounciness)
-    builder.add_collider("floor", *shapes.grid(12.0, 4), friction=0.5, bounciness=bounciness)
-    world = World(builder.build(), frame_rate=240.0, substeps=1, solver=SOLVER)
-    impact, back = np.sqrt(2.0 * rigid_scenes.GRAVITY * 0.498), 0.0
-    for _ in range(90):
-        world.advance_frame()
-        back = max(back, world.rigid_velocity(0)[0][2])
-    accuracy = 0.012 if bounciness else 4.0 * rigid_scenes.GRAVITY / 240.0 / impact
-    assert back / impact == pytest.approx(bounciness, abs=accuracy)
-    np.testing.assert_allclose(world.rigid_transform(0)[:3, :3], np.eye(3), rtol=0, atol=5e-3)
-
-
 def test_a_round_body_among_boxes_and_a_soft_ball() -> None:
     """Bodies that are not simple have their contacts in the steps, and boxes on them lie still."""
     builder = ModelBuilder()
@@ -189,18 +172,8 @@ def mixed(threads: int = 1) -> World:
     return world_of(builder, threads=threads)
 
 
-def test_bits_are_the_same_again_continued_and_with_two_threads() -> None:
-    world, other, fresh = mixed(), mixed(threads=2), mixed()
-    for frame in range(20):
-        world.advance_frame()
-        other.advance_frame()
-        if frame == 11:
-            fresh.load(world.save())
-        elif frame > 11:
-            fresh.advance_frame()
-    for continued in (other, fresh):
-        np.testing.assert_array_equal(continued.save().positions, world.save().positions)
-        np.testing.assert_array_equal(continued.save().rigid.angular_momentum, world.save().rigid.angular_momentum)
+def test_bits_are_the_same_continued_and_with_two_threads() -> None:
+    assert_continues(mixed, 20, 0, 12, fresh=lambda: mixed(threads=2))
 
 
 def test_a_state_without_soft_loads_continues() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shapes
+from contact_reference import closest_on_triangle, edge_distance
 from explicit_scene import world_of
 from numpy.typing import NDArray
 from softpressure_ext.core import ModelBuilder
@@ -13,36 +14,6 @@ from softpressure_ext.core.solvers.explicit.shape import LEAST_SHARE, fit_shape,
 FloatArray = NDArray[np.float64]
 #: Half of an epoch [s].
 HALF = 5e-4
-
-
-def to_segments(p: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
-    """Distances of points from segments [m]."""
-    along = b - a
-    share = np.clip(((p - a) * along).sum(-1) / (along**2).sum(-1), 0.0, 1.0)
-    return np.asarray(np.linalg.norm(p - a - share[..., None] * along, axis=-1))
-
-
-def to_triangles(p: FloatArray, t: FloatArray) -> FloatArray:
-    """Distances of points from triangles [m], one by one."""
-    a, b, c = np.moveaxis(t, -2, 0)
-    least = np.minimum.reduce([to_segments(p, a, b), to_segments(p, b, c), to_segments(p, c, a)])
-    normal = np.cross(b - a, c - a)
-    normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
-    inside = np.all([(np.cross(s - r, p - r) * normal).sum(-1) > 0.0 for r, s in ((a, b), (b, c), (c, a))], axis=0)
-    return np.where(inside, np.abs(((p - a) * normal).sum(-1)), least)
-
-
-def between_segments(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> FloatArray:
-    """Distances of segments [m], one by one."""
-    ends = [to_segments(a, c, d), to_segments(b, c, d), to_segments(c, a, b), to_segments(d, a, b)]
-    least = np.minimum.reduce(ends)
-    u, w = b - a, d - c
-    normal = np.cross(u, w)
-    square = (normal**2).sum(-1) + 1e-300
-    s = (np.cross(c - a, w) * normal).sum(-1) / square
-    t = (np.cross(c - a, u) * normal).sum(-1) / square
-    crossed = (s > 0) & (s < 1) & (t > 0) & (t < 1)
-    return np.where(crossed, np.abs(((c - a) * normal).sum(-1)) / np.sqrt(square), least)
 
 
 def distance(contact: Any, P: int, Q: int, x: FloatArray) -> float:
@@ -54,12 +25,14 @@ def distance(contact: Any, P: int, Q: int, x: FloatArray) -> float:
         faces = triangles[slice(*patches.triangle_start[other : other + 2])]
         i, t = (index.ravel() for index in np.meshgrid(own, np.arange(len(faces)), indexing="ij"))
         apart = ~(faces[t] == i[:, None]).any(axis=1)
-        least = min(least, to_triangles(x[i[apart]], x[faces[t[apart]]]).min(initial=np.inf))
+        points, corners = x[i[apart]], np.moveaxis(x[faces[t[apart]]], -2, 0)
+        away = np.linalg.norm(points - closest_on_triangle(points, *corners), axis=-1)
+        least = min(least, away.min(initial=np.inf))
     mine, others = (edges[slice(*patches.edge_start[patch : patch + 2])] for patch in (P, Q))
     e, f = (index.ravel() for index in np.meshgrid(np.arange(len(mine)), np.arange(len(others)), indexing="ij"))
     apart = ~(mine[e][:, :, None] == others[f][:, None, :]).any(axis=(1, 2))
     ends = [x[mine[e[apart], k]] for k in (0, 1)] + [x[others[f[apart], k]] for k in (0, 1)]
-    return float(min(least, between_segments(*ends).min(initial=np.inf)))
+    return float(min(least, edge_distance(*ends).min(initial=np.inf)))
 
 
 def contact_of(positions: FloatArray, triangles: NDArray[np.int32]) -> Any:

@@ -19,8 +19,8 @@ SKIN = {
 }  # fmt: skip
 #: Work of a frame may exceed its bound by that of the search in which it is reached.
 LAST_SEARCH = 1.1
-#: Frames in which bodies are driven, and in which they are held after that.
-DRIVEN, STILL = 24, 12
+#: Frames in which bodies are driven (pins jump in the fourth), and in which they are held after that.
+DRIVEN, JUMPED, STILL = 24, 6, 8
 
 Driven = Callable[[int], FrameInput]
 
@@ -176,13 +176,14 @@ def result(name: str, results: dict[str, Result]) -> Result:
     world = world_of(builder)
     solver: Any = world._solver
     work, told, energies, held = 0, [], [], 0.0
-    for frame in range(1, DRIVEN + STILL + 1):
+    driven = JUMPED if "pin" in name else DRIVEN
+    for frame in range(1, driven + STILL + 1):
         world.advance_frame(given(frame))
         work = max(work, int(solver.space.contact.run.state[WORK]))
         told += [note for note in solver.notes().findings if note.reason in (Reason.STOPPED, Reason.NO_ROOM)]
-        if frame >= DRIVEN:
+        if frame >= driven:
             energies.append(energy(world))
-        if frame == DRIVEN:
+        if frame == driven:
             held = contact_energy(world)
     results[name] = Result(world, work, told, energies, held)
     return results[name]

@@ -9,20 +9,30 @@ from scipy.spatial.transform import Rotation
 from softpressure_ext.core import MeshError, ModelBuilder, ParameterError, Reason, World
 from validation import validated
 
+#: Of the core, by solver.
+ROOMS = {"EXPLICIT": "solvers/rigid", "XPBD": "solvers/xpbd"}
 BOX = block((0.3, 0.2, 0.1), (0.5, -0.2, 5.0))
 
 
-def test_free_fall_is_exact():
+@pytest.mark.parametrize("solver", ROOMS)
+def test_free_fall_is_exact(solver):
     """The scheme is of second order, and so is a parabola."""
-    world = world_of((BOX, {"velocity": (1.0, 2.0, 3.0), "angular_velocity": (3.0, 4.0, 5.0)}))
+    world = world_of(
+        (BOX, {"velocity": (1.0, 2.0, 3.0), "angular_velocity": (3.0, 4.0, 5.0)}), substeps=8, solver=solver
+    )
+    spin = world.save().rigid.angular_momentum
     run(world, 1.0)
     validated(
-        "centre of a box that tumbles and falls for 1 s", room="solvers/rigid", measured=centre(world),
+        "centre of a box that tumbles and falls for 1 s", room=ROOMS[solver], measured=centre(world),
         expected=[1.5, 1.8, 8.0 - 0.5 * GRAVITY], unit="m", abs=1e-12, source="x0 + v0 t + g t²/2", reason="rounding",
     )  # fmt: skip
     validated(
-        "velocity of a box that tumbles and falls for 1 s", room="solvers/rigid", measured=velocity(world),
+        "velocity of a box that tumbles and falls for 1 s", room=ROOMS[solver], measured=velocity(world),
         expected=[1.0, 2.0, 3.0 - GRAVITY], unit="m/s", abs=1e-12, source="v0 + g t", reason="rounding",
+    )  # fmt: skip
+    validated(
+        "angular momentum of a box that tumbles and falls for 1 s", room=ROOMS[solver], unit="kg m²/s", abs=1e-10,
+        measured=world.save().rigid.angular_momentum, expected=spin, source="conserved", reason="rounding",
     )  # fmt: skip
 
 
@@ -61,26 +71,26 @@ def test_damping_is_exponential():
 # --- collisions ------------------------------------------------------------------------------------------------
 
 
-def colliding(friction=0.5, bounciness=0.6):
+def colliding(friction=0.5, bounciness=0.6, solver="EXPLICIT"):
     """Two tumbling boxes and a turned one between, that meet off centre without gravity."""
     turn = Rotation.from_euler("xyz", (0.3, 0.5, 0.2)).as_matrix()
     return world_of(
         (block((0.3, 0.2, 0.2), (-0.4, 0.03, 0.0)), {"velocity": (3.0, 0.0, 0.0), "mass": 1.0}),
         (block((0.2, 0.3, 0.2), (0.1, 0.0, 0.05), turn), {"mass": 2.0}),
         (block((0.2, 0.2, 0.2), (0.7, 0.1, 0.0)), {"velocity": (-2.0, 0, 0), "angular_velocity": (5.0, 1.0, 0.0)}),
-        gravity=(0.0, 0.0, 0.0), friction=friction, bounciness=bounciness,
+        gravity=(0.0, 0.0, 0.0), friction=friction, bounciness=bounciness, substeps=8, solver=solver,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("friction", [0.0, 0.5])
-def test_collisions_of_boxes_keep_momenta(friction):
-    world = colliding(friction)
+@pytest.mark.parametrize(("solver", "friction"), [("EXPLICIT", 0.0), ("EXPLICIT", 0.5), ("XPBD", 0.5)])
+def test_collisions_of_boxes_keep_momenta(solver, friction):
+    world = colliding(friction, solver=solver)
     before, turning = momentum(world), angular_momentum(world)
     first = velocity(world, 0).copy()
     run(world, 0.5)
     assert np.linalg.norm(velocity(world, 0) - first) > 1.0
     validated(
-        "momentum of three boxes that collide", room="solvers/rigid", measured=momentum(world), expected=before,
+        "momentum of three boxes that collide", room=ROOMS[solver], measured=momentum(world), expected=before,
         unit="kg m/s", abs=1e-12, source="conserved", reason="rounding",
     )  # fmt: skip
     # friction acts on two surfaces up to a thickness (5 mm) apart: that much of exchanged impulses of some 3 N s

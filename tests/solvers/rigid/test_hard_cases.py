@@ -31,12 +31,9 @@ def fastest(world):
 @pytest.mark.parametrize("scene", [tetrahedra, wedges])
 def test_sharp_edges_do_not_pass_each_other(scene, yaw):
     """Edge on edge, almost or wholly parallel, without friction: what meets in the middle stays or slides off."""
-    advance(scene(yaw), 48)
-
-
-def test_a_tetrahedron_rests_on_an_edge():
-    world = advance(tetrahedra(5.0), 48)
-    assert world.rigid_positions(0)[:, 2].min() == pytest.approx(1.0, abs=0.01)
+    world = advance(scene(yaw), 48)
+    if scene is tetrahedra and yaw:  # it rests on an edge
+        assert world.rigid_positions(0)[:, 2].min() == pytest.approx(1.0, abs=0.01)
 
 
 @pytest.mark.parametrize("seed", range(4))
