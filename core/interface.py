@@ -15,6 +15,7 @@ from .simulation_mesh.even import EvenMesh, even_mesh, even_mesh_slices
 from .simulation_mesh.follower import Follower
 from .simulation_mesh.groups import carried_vertices, carried_weights
 from .simulation_mesh.inverse import InverseFollower
+from .simulation_mesh.subdivision import Subdivision
 from .simulation_mesh.torn import DrawnTriangles
 from .solvers.notes import Finding, Reason
 from .state import State
@@ -45,6 +46,7 @@ __all__ = [
     "SoftPressureError",
     "State",
     "StepReport",
+    "Subdivision",
     "World",
     "bound_mesh",
     "carried_vertices",

@@ -86,6 +86,14 @@ def read_triangles(mesh: Mesh, matrix: FloatArray) -> IntArray:
     return triangles
 
 
+def read_faces(mesh: Mesh) -> tuple[IntArray, IntArray]:
+    """Vertices of all faces in a row, and where each face begins, and the end of the last."""
+    corners, start = np.empty(len(mesh.loops), np.int32), np.empty(len(mesh.polygons), np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    mesh.polygons.foreach_get("loop_start", start)
+    return corners, np.append(start, len(corners)).astype(np.int32)
+
+
 def crossing_triangles(local: NDArray[Any], triangles: IntArray) -> list[int]:
     """Numbers of the triangles that cross another one of the same surface, but for neighbours, ascending."""
     tree = BVHTree.FromPolygons(local.tolist(), triangles.tolist(), all_triangles=True)

@@ -13,6 +13,7 @@ from ...core import (
     Follower,
     InverseFollower,
     MeshError,
+    Subdivision,
     bound_mesh,
     carried_vertices,
     carried_weights,
@@ -61,6 +62,15 @@ class Drawn:
     stand_off: float  # how far drawn vertices stand out of the even mesh, but for a twentieth of them [m]
     notes: tuple[str, ...]  # what was done to the drawn mesh
     seen_count: int  # vertices that are seen, with those that modifiers make
+    surface: tuple[Subdivision, Follower] | None  # of a mesh that is seen subdivided, where its vertices go
+
+    def at(self, even_positions: FloatArray) -> FloatArray:
+        """Where the drawn vertices are for even ones at positions [m]."""
+        found = self.follower.positions(even_positions)
+        if self.surface is None:
+            return found
+        subdivision, follower = self.surface
+        return subdivision.cage(found, follower.positions(even_positions))
 
     def values(self, vertices: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
         """A vertex group carried over to the even mesh: vertices with a weight, ascending, and their weights."""
@@ -140,9 +150,20 @@ def followed(
     drawn = Drawn(
         mesh, Follower(mesh, own), InverseFollower(mesh, own), own, shape.own_triangles,
         _vertex_areas(own, shape.own_triangles), _vertex_areas(mesh.positions, mesh.triangles), stand_off, mesh.notes,
-        len(shape.positions),
+        len(shape.positions), _surface(obj, shape, mesh),
     )  # fmt: skip
     return mesh.positions, mesh.triangles, drawn
+
+
+def _surface(obj: bpy.types.Object, shape: Shape, even: EvenMesh) -> tuple[Subdivision, Follower] | None:
+    """Where the drawn vertices go where they are seen subdivided, and how that follows; None where they are not."""
+    count = len(shape.own)
+    if shape.is_as_drawn or len(shape.positions) <= count or not len(obj.data.polygons):
+        return None
+    subdivision, there = Subdivision(*mesh_io.read_faces(obj.data)), shape.positions[:count]
+    if not subdivision.is_of(shape.own, there):
+        return None
+    return subdivision, Follower(even, mesh_io.to_world(shape.placement, there))
 
 
 def thickness(chosen: float, positions: FloatArray, triangles: IntArray, drawn: Drawn | None) -> float:

@@ -50,7 +50,7 @@ class SoftSnapshot:
 
     def seen(self, positions: FloatArray) -> FloatArray:
         """Where the drawn vertices are for simulated ones at `positions` [m]."""
-        return positions if self.drawn is None else self.drawn.follower.positions(positions)
+        return positions if self.drawn is None else self.drawn.at(positions)
 
     def led(self, drawn_positions: FloatArray, vertices: IntArray | None = None) -> FloatArray:
         """Where the animation has what is simulated, or some vertices of it, for drawn vertices at positions [m]."""

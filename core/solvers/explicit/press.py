@@ -235,7 +235,7 @@ def press_one(contact, contacts, c, are_edges, x, velocity, h):
         ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
         change, fx, fy, fz = grip(contact, contacts, c, are_edges, x, ux, uy, uz)
         push_sides(contact, contacts, c, fx, fy, fz, x, velocity)
-    if change > 0.0 and contact.bodies.kind[pair_of(contact, contacts, c)[1]] == SOFT:
+    if (fx != 0.0 or fy != 0.0 or fz != 0.0) and contact.bodies.kind[pair_of(contact, contacts, c)[1]] == SOFT:
         turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz)
     return max(change, abs(size) / max(held, held + size))
 
