@@ -11,6 +11,7 @@ from ...bodies.rigid.convex import ConvexShapes
 from ...bodies.rigid.motion import set_matrices, turned_tensors
 from ...contact.kept_distance import RESTING_SHARE
 from ...contact.narrow_phase.manifolds import ManifoldSearch
+from ...errors import Diverged
 from ...model import Model
 from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
@@ -142,6 +143,7 @@ class RigidContacts:
 
         state: of which times and poses of rest change; touching: bodies that get all of gravity's velocity before the
         move, shape (rigid_count,); x, v: of all points [m, m/s]; given: speed of the colliders' fastest point [m/s].
+        Raises `Diverged` where a body is not finite.
         """
         while True:
             found = self.found
@@ -156,6 +158,10 @@ class RigidContacts:
             if needs == READY:
                 return
             if needs == PAIRS:
+                # no pairs would ever be complete for what is not finite
+                finite = np.isfinite(found.falling + rigid.pose.sum(axis=1))
+                if not finite.all():
+                    raise Diverged(self.model.membrane_count + int(np.argmin(finite)), "is not finite")
                 self.pairs.find_pairs(rigid.pose, found.step.matrices, self.step_time * found.falling, found.resting)
             elif needs == COLLIDERS:
                 fastest = fastest_near(found.step.island, found.step.speed + found.support.speed)

@@ -7,7 +7,7 @@ import shapes
 from explicit_scene import energy, momenta, run, world_of
 from rigid_scene import block
 from scenes import advance, assert_continues
-from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core import DivergenceError, ModelBuilder, World
 
 EDGE = 0.2
 #: Heights at which boxes lie above what is below them, as their thicknesses may ask for [m].
@@ -76,6 +76,22 @@ def test_boxes_beside_a_ball_come_to_rest_without_gaining_energy(kind: str, coun
         np.testing.assert_allclose(np.sort(heights), expected, rtol=0, atol=0.02 * EDGE * count)
     else:
         assert min(heights) > 0.49 * EDGE
+
+
+@pytest.mark.parametrize("ball", [None, (3.0, 0.0, 0.41)])
+def test_a_velocity_that_is_not_finite_ends_the_run_with_a_sentence(ball: tuple[float, float, float] | None) -> None:
+    """Else pairs are searched for ever."""
+    world = scene(3, ball=ball)
+    world.advance_frame()
+    before = world.save()
+    for name, value in (("velocity", np.nan), ("velocity", -np.inf), ("angular_momentum", np.nan), ("pose", np.nan)):
+        bad = before.copy()
+        getattr(bad.rigid, name)[1, 2] = value
+        world.load(bad)
+        with pytest.raises(DivergenceError, match=r"^box 1: the motion is not finite in frame 2"):
+            world.advance_frame()
+    world.load(before)
+    world.advance_frame()
 
 
 def test_a_stack_sleeps_while_a_ball_rolls_elsewhere() -> None:
