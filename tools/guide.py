@@ -13,11 +13,12 @@ A page is Markdown. Below each step stands, as a comment, what the step does in 
        -->
 
 Names of the interface are bold where they are this extension's, and italic where they are Blender's own. What a block
-uses beside `bpy`: the functions `start`, `select`, `preset` and `points` below, those of `Pictures`, and `folder`, an
-empty folder for files.
+uses beside `bpy`: the functions `start`, `select`, `preset`, `points` and `module` below, those of `Pictures`, and
+`folder`, an empty folder for files.
 """
 
 import ast
+import importlib
 import re
 import shutil
 import sys
@@ -115,6 +116,13 @@ def points(name: str, frame: int) -> Any:
     return np.array([evaluated.matrix_world @ vertex.co for vertex in evaluated.data.vertices])
 
 
+def module(name: str) -> Any:
+    """A module of the extension by its name there; an installed one has a package of another name than a checkout."""
+    known = ".softpressure.state"
+    package = next(path for path in sys.modules if path.endswith(known)).removesuffix(known)
+    return importlib.import_module(f"{package}.{name}")
+
+
 class Pictures:
     """What pages call where a picture is made. This one goes to the frames and makes none."""
 
@@ -145,7 +153,7 @@ def run(page: Page, pictures: Pictures) -> Iterator[Step]:
     """Run the steps of a page in a new file; yields the step before it and after each of its statements."""
     start()
     with tempfile.TemporaryDirectory() as folder:
-        names: dict[str, Any] = {function.__name__: function for function in (start, select, preset, points)}
+        names: dict[str, Any] = {function.__name__: function for function in (start, select, preset, points, module)}
         names |= {name: getattr(pictures, name) for name in ("strip", "clip", "gallery", "panel")}
         names |= {"bpy": bpy, "folder": Path(folder)}
         for step in page.steps:
