@@ -256,7 +256,9 @@ def press_world(kind, solver, substeps):
     return World(builder.build(), frame_rate=60.0, substeps=substeps, threads=1, solver=solver)
 
 
-@pytest.mark.parametrize(("solver", "substeps"), [("EXPLICIT", 10), ("XPBD", 20), ("EXPLICIT_EULER", 100)])
+@pytest.mark.parametrize(
+    ("solver", "substeps"), [("EXPLICIT", 10), ("XPBD", 20), ("EXPLICIT_EULER", 100), ("RK4", 100)]
+)  # fmt: skip
 @pytest.mark.parametrize("kind", ["SKIN", "SOLID", "TRUSS"])
 def test_a_body_falls_from_a_press_that_rises(kind, solver, substeps):
     """Contacts with what is above a body only push it down: it never falls by less than g."""
