@@ -65,7 +65,7 @@ class Points(NamedTuple):
     high: FloatArray
     slack: FloatArray  # largest allowed deviation from the predicted flight [m]; changes
     load: FloatArray  # scratch, shape (point_count,)
-    stamp: IntArray  # scratch, int64
+    stamp: IntArray  # scratch, int64; in sweeps over contacts how often each point's velocity has changed
     parent: IntArray  # scratch, int64
 
 
@@ -121,6 +121,7 @@ class Contacts(NamedTuple):
     aligned: BoolArray  # whether the normal leads from one touching point to the other in this step
     carried: BoolArray  # whether a side is a rigid body
     must: BoolArray  # whether the pair may come so near that `verify.py` must check it
+    settled_at: IntArray  # int64: `press.changes` after it was last swept; -1 if it must be swept again
 
 
 class Rigid(NamedTuple):
@@ -294,6 +295,7 @@ def contacts_of(capacity: int) -> Contacts:
         aligned=np.zeros(capacity, bool),
         carried=np.zeros(capacity, bool),
         must=np.zeros(capacity, bool),
+        settled_at=np.zeros(capacity, np.int64),
         **flat,
         **single,
     )
