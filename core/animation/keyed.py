@@ -30,6 +30,7 @@ _EARLIER = (
 NAMES = _EARLIER + tuple(
     each.name for each in PARAMETERS if each.is_animated and each.name not in GAS and each.name not in _EARLIER
 )
+_COLUMNS = {name: column for column, name in enumerate(NAMES)}
 #: Fields of `Keyed` that a solver is made for.
 PARTS = (
     "held", "attached", "glue_points", "glue_weights", "glue_offset", "arm", "torn", "bond_points", "bond_weights",
@@ -127,11 +128,14 @@ def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping
     for body, numbers in given.items():
         if not 0 <= body < model.body_count:
             raise ParameterError(f"body: {body}; the model has {model.body_count}, counted from 0.")
+        own = before[body].tolist()
         for name, value in numbers.items():
-            if name not in NAMES or np.isnan(before[body, NAMES.index(name)]):
-                own = ", ".join(np.array(NAMES)[~np.isnan(before[body])])
-                raise ParameterError(f"{model.body_names[body]}: {name}; what can change there is {own}.")
-            values[body, NAMES.index(name)] = checked(model.body_names[body], named(name), value)
+            column = _COLUMNS.get(name, -1)
+            if column < 0 or np.isnan(own[column]):
+                animated = ", ".join(np.array(NAMES)[~np.isnan(before[body])])
+                raise ParameterError(f"{model.body_names[body]}: {name}; what can change there is {animated}.")
+            if value != own[column]:
+                values[body, column] = checked(model.body_names[body], named(name), value)
     return values
 
 
@@ -144,7 +148,10 @@ def changed(
     held_rigid: Collection[int],
     gravity: ArrayLike | None,
 ) -> Keyed:
-    """Animated values of a frame, without new places of attachments (`reattached`); see `FrameInput`."""
+    """Animated values of a frame, without new places of attachments (`reattached`); see `FrameInput`.
+
+    Those `before` themselves if nothing has changed.
+    """
     if not (values or attached or held or held_rigid or gravity is not None or before.held.any()):
         return before
     holds, is_held = before.attached.copy(), np.zeros(model.moving_count, bool)
@@ -157,13 +164,14 @@ def changed(
     for membrane, holding in attached.items():
         holds[membrane] = holding
     is_held[[*held, *(model.membrane_count + rigid for rigid in held_rigid)]] = True
-    return replace(
+    after = replace(
         before,
         values=changed_values(model, before.values, values),
         attached=holds,
         held=is_held,
         gravity=before.gravity if gravity is None else vector("scene", "gravity", gravity, "m/s\u00b2"),  # type: ignore[arg-type]
     )
+    return before if after.has_values_of(before) and after.has_parts_of(before) else after
 
 
 def reattached(model: Model, before: Keyed, after: Keyed, positions: FloatArray, poses: FloatArray) -> Keyed:

@@ -103,11 +103,10 @@ def _leaves_unseen_start(scene: bpy.types.Scene, session: Session) -> bool:
 
 def _frame_to_simulate(scene: bpy.types.Scene, session: Session) -> int | None:
     """The scene's frame if it is to be simulated now, None if it is only shown."""
-    frame, settings = scene.frame_current, scene.softpressure
+    frame, settings, run = scene.frame_current, scene.softpressure, session.run
     if not _may_simulate(scene):
         return None
     if frame != settings.frame_start:
-        run = session.run
         if run.cache is None or run.start is None or session.refusals.error or frame > settings.frame_end:
             return None
         if frame != run.cache.last_frame + 1 or session.is_out_of_date(scene):
@@ -118,7 +117,8 @@ def _frame_to_simulate(scene: bpy.types.Scene, session: Session) -> int | None:
             return None
     elif not _may_start(scene, session):
         return None
-    return frame if run_start.can_step(scene) else None
+    run.is_ready = (run.is_ready and frame != settings.frame_start) or run_start.can_step(scene)
+    return frame if run.is_ready else None
 
 
 def _may_start(scene: bpy.types.Scene, session: Session) -> bool:

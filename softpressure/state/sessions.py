@@ -67,6 +67,8 @@ class Run:
     crossing_count: int = 0
     #: Whether bodies cross each other there: that takes more kernels.
     starts_crossed: bool = False
+    #: Whether all of its kernels are ready, as of its last frame.
+    is_ready: bool = False
     #: What each body measures, by frame (`measurements.py`); kept with the state of the cache.
     measured: "Table" = field(default_factory=dict)
     #: Step reports of each island of bodies, by frame; not kept on disk.

@@ -80,7 +80,7 @@ class Workspace:
 
     def _rejected(self) -> int:
         """How often the guarantee rejected a step since the start: else there is nothing new in `Run.failures`."""
-        return int(self.contact.run.state[[LIMITED, STALLS]].sum())
+        return int(self.contact.run.state[LIMITED] + self.contact.run.state[STALLS])
 
     def make_room(self) -> None:
         """Double the capacity for candidates and contacts."""
