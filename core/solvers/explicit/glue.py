@@ -8,7 +8,7 @@ conserved. The attached place moves with the rotation of its triangle, which cou
 effective mass.
 """
 
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 from ...array_types import FloatArray
@@ -71,7 +71,7 @@ def hold_glued(contact, glue, x, velocity, h):
             jx, jy, jz = -ux / inverse_mass, -uy / inverse_mass, -uz / inverse_mass
             push_sides(contact, rows, c, jx, jy, jz, x, velocity)
             if turns:
-                turn_triangle(velocity, rows, c, x, contact.points, jx, jy, jz)
+                turn_triangle(velocity, rows, c, x, contact.points, jx, jy, jz, inf)
 
 
 @lean_kernel

@@ -265,7 +265,8 @@ def press_one(contact, contacts, c, are_edges, x, velocity, h):
         change, fx, fy, fz = grip(contact, contacts, c, are_edges, x, ux, uy, uz)
         push_sides(contact, contacts, c, fx, fy, fz, x, velocity)
     if (fx != 0.0 or fy != 0.0 or fz != 0.0) and contact.bodies.kind[pair_of(contact, contacts, c)[1]] == SOFT:
-        turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz)
+        taken = (fx * fx + fy * fy + fz * fz) * inverse_mass
+        turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz, taken)
     change = max(change, abs(size) / max(held, held + size))
     note_change(contact, contacts, c, change)
     return change

@@ -87,15 +87,21 @@ def is_free(contacts, c, points):
 
 
 @lean_inline_kernel
-def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
+def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz, most):
     """Apply the couple of an impulse f [N s] on the vertex of contact c to the triangle: -d x f, as a rotation.
 
-    The reaction acts at the triangle's own point; d leads from it to the vertex.
+    The reaction acts at the triangle's own point; d leads from it to the vertex. `most`: twice the energy [J] that the
+    couple may give to corners at rest. One that is longer than the triangle is wide would give more than f takes.
     """
     if not is_free(contacts, c, points):
         return
     a, b, e, way = arms(contacts, c, x)
-    turn = turn_of(contacts, c, x, -across(way, triple(fx, fy, fz)))
+    turn, twice = turn_of(contacts, c, x, -across(way, triple(fx, fy, fz))), 0.0
+    for n, corner in enumerate((a, b, e)):
+        pushed = across(turn, corner)
+        twice += points.inverse_mass[contacts.points[4 * c + 1 + n] >> 2] * lane(sum_spread(pushed * pushed), 0)
+    if twice > most:
+        turn = turn * (most / twice) ** 0.5
     for n, corner in enumerate((a, b, e)):
         i = contacts.points[4 * c + 1 + n]
         store4(velocity, i, load4(velocity, i) + across(turn, corner) * points.inverse_mass[i >> 2])
