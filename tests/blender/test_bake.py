@@ -7,11 +7,9 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-import softpressure_ext
 from bpy_scene import FallingWorld, add_ball, fingerprint, frame, key, play, rest, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure import handlers
-from softpressure_ext.softpressure.baking import bake as baking
 from softpressure_ext.softpressure.cache import disk
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.simulation import simulate_job
@@ -99,19 +97,6 @@ def test_free_bake_restores_the_object_bit_for_bit() -> None:
     assert fingerprint(ball) == plain
 
 
-def test_an_aborted_bake_leaves_nothing_behind() -> None:
-    balls = [add_ball("One"), add_ball("Two", (3, 0, 5))]
-    simulate()
-    frame(4)
-    before = [fingerprint(ball) for ball in balls]
-    job = baking.bake(bpy.context.scene)
-    next(job), next(job)
-    job.close()
-    assert [fingerprint(ball) for ball in balls] == before
-    assert not any(ball.softpressure.is_baked for ball in balls)
-    bake()
-
-
 def test_animated_shape_keys_are_not_overwritten() -> None:
     ball = add_ball()
     simulate()
@@ -120,24 +105,6 @@ def test_animated_shape_keys_are_not_overwritten() -> None:
     with pytest.raises(RuntimeError, match=r"Ball: its shape keys are animated \(key_blocks"):
         bpy.ops.softpressure.bake()
     assert "SP Live" in ball.data.shape_keys.key_blocks
-
-
-@pytest.mark.smoke
-def test_undoing_a_bake_brings_the_live_body_back() -> None:
-    add_ball()
-    simulate()
-    frame(5)
-    before = shown(bpy.data.objects["Ball"])
-    bpy.ops.ed.undo_push(message="simulated")
-    bake()
-    bpy.ops.ed.undo_push(message="baked")
-    bpy.ops.ed.undo()
-    ball = bpy.data.objects["Ball"]
-    assert not ball.softpressure.is_baked
-    assert [key.name for key in ball.data.shape_keys.key_blocks] == ["Basis", "SP Live"]
-    np.testing.assert_allclose(shown(ball), before, atol=1e-6)
-    frame(3)
-    np.testing.assert_allclose(shown(ball), this_run().cache.positions(0, 3), atol=1e-6)
 
 
 def test_a_moving_body_is_baked_in_its_own_moving_space() -> None:
@@ -150,28 +117,6 @@ def test_a_moving_body_is_baked_in_its_own_moving_space() -> None:
     for number in (1, 4, 7, 10):
         frame(number)
         np.testing.assert_allclose(shown(ball), cache.positions(0, number), atol=2e-6)
-
-
-@pytest.mark.smoke
-def test_a_baked_file_plays_without_the_extension(tmp_path: Path) -> None:
-    add_ball()
-    simulate()
-    simulated = {number: this_run().cache.positions(0, number).copy() for number in (1, 5, 10)}
-    bake()
-    path = str(tmp_path / "baked.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    softpressure_ext.unregister()
-    try:
-        assert not hasattr(bpy.types.Object, "softpressure")
-        bpy.ops.wm.open_mainfile(filepath=path)
-        for number, positions in simulated.items():
-            frame(number)
-            np.testing.assert_allclose(shown(bpy.data.objects["Ball"]), positions, atol=6e-7)
-    finally:
-        softpressure_ext.register()
-    assert bpy.data.objects["Ball"].softpressure.is_baked
-    assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
-    assert [key.name for key in bpy.data.objects["Ball"].data.shape_keys.key_blocks] == ["Basis", "SP Live"]
 
 
 def saved(tmp_path: Path) -> tuple[str, dict[int, Any]]:

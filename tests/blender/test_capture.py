@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, add_mesh, frame, key, play, rest, select, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_floor, add_mesh, frame, key, play, rest, shown, this_run, this_session
 from softpressure_ext.core.topology import signed_volume
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -117,29 +117,6 @@ def test_pinned_vertices_follow_the_object_s_animation() -> None:
         np.testing.assert_allclose(shown(ball)[free][:, 0], begin[free][:, 0], atol=1e-5)
 
 
-def test_pinned_vertices_follow_an_armature_that_deforms_the_mesh() -> None:
-    armature = bpy.data.armatures.new("Rig")
-    rig = bpy.data.objects.new("Rig", armature)
-    bpy.context.collection.objects.link(rig)
-    select(rig)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bone = armature.edit_bones.new("Bone")
-    bone.head, bone.tail = (0, 0, 0), (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    ball = add_ball()
-    top = pin_top(ball)
-    ball.vertex_groups.new(name="Bone").add(range(len(ball.data.vertices)), 1.0, "REPLACE")
-    ball.modifiers.new("Armature", "ARMATURE").object = rig
-    pose = rig.pose.bones["Bone"]
-    key(pose, "location", (1, (0.0, 0, 0)), (5, (2.0, 0, 0)))
-    begin = start().bodies[0].positions
-    play(2, 5)
-    assert not this_session().refusals.error
-    np.testing.assert_allclose(shown(ball)[top], begin[top] + (2, 0, 0), atol=1e-5)
-    free = np.setdiff1d(np.arange(len(begin)), top)
-    np.testing.assert_allclose(shown(ball)[free][:, 0], begin[free][:, 0], atol=1e-5)
-
-
 def test_painting_another_pin_weight_resets_at_the_first_frame() -> None:
     ball = add_ball()
     pin_top(ball)
@@ -153,8 +130,7 @@ def test_painting_another_pin_weight_resets_at_the_first_frame() -> None:
 
 def test_still_colliders_are_given_once_and_moving_ones_each_frame() -> None:
     add_ball()
-    still = add_mesh("Floor", [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], [(0, 1, 2, 3)])
-    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    still = add_floor(size=10.0)
     mover = add_ball("Mover", (3, 0, 0), kind="COLLIDER")
     key(mover, "location", (1, (3, 0, 0)), (3, (1, 0, 0)))
     captured = start()
@@ -172,8 +148,7 @@ def test_a_collider_deformed_by_a_modifier_is_read_evaluated() -> None:
     add_ball()
     hook = bpy.data.objects.new("Hook", None)
     bpy.context.collection.objects.link(hook)
-    floor = add_mesh("Floor", [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], [(0, 1, 2, 3)])
-    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    floor = add_floor(size=10.0)
     modifier = floor.modifiers.new("Hook", "HOOK")
     modifier.object = hook
     modifier.vertex_indices_set([0, 1, 2, 3])
@@ -197,8 +172,7 @@ def test_a_collider_may_be_open_loose_and_partly_degenerate() -> None:
 
 def test_a_collider_that_changes_its_topology_stops_with_a_sentence() -> None:
     add_ball()
-    floor = add_mesh("Floor", [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], [(0, 1, 2, 3)])
-    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    floor = add_floor(size=10.0)
     array = floor.modifiers.new("Array", "ARRAY")
     array.count = 1
     array.keyframe_insert("count", frame=1)

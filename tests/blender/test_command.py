@@ -35,6 +35,9 @@ def sample_count(file: Path) -> int:
         (["bake", "x.blend", "--frames", "12"], "'12' is not a frame range"),
         (["bake", "x.blend", "--frames=9:3"], "'9:3' is not a frame range"),
         (["bake", "x.blend", "--speed=2"], "--speed=2"),
+        (["export", "x.blend", "x.abc", "--frames=2"], "not a frame range"),
+        (["export", "x.blend", "x.abc", "--error=-1"], "'-1' is not a length"),
+        (["export", "x.blend", "x.abc", "--error=x"], "'x' is not a length"),
     ],
 )
 def test_wrong_words_are_refused_in_one_line(

@@ -146,10 +146,6 @@ def test_a_script_may_name_a_method_of_earlier_versions(name: str, asked: str) -
 
 def test_a_method_of_no_version_becomes_the_engine(tmp_path: Path) -> None:
     add_ball()
-    settings = bpy.context.scene.softpressure
-    stored = settings.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0, 0) else settings
-    stored["solver"] = 99
-    path = str(tmp_path / "later.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    assert bpy.context.scene.softpressure.solver == "EXPLICIT"
+    hold_number(bpy.context.scene, 99)
+    save_and_open(tmp_path)
+    assert settings().solver == SOLVER

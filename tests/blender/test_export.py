@@ -391,18 +391,3 @@ def test_the_command_line_exports_and_leaves_the_file(
     assert file.read_bytes() == before and target.stat().st_size > 0
     if suffix == ".glb":
         assert len(replace_by_import(target).data.shape_keys.key_blocks) == 1 + 2
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["--error=-1"], "'-1' is not a length"),
-        (["--error=x"], "'x' is not a length"),
-        (["--frames=2"], "not a frame range"),
-    ],
-)
-def test_wrong_words_of_an_export_are_refused(
-    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command.run(["export", "a.blend", "a.abc", *words]) == 2
-    assert complaint in capsys.readouterr().err

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-from bpy_scene import FallingWorld, frame, play, problem_of, shown, this_session
+from bpy_scene import FallingWorld, add_floor, frame, play, problem_of, select, shown, this_session
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io
@@ -23,10 +23,7 @@ def add_outline(flat: Any, faces: Any = (), *, kind: str = "SOFT", edges: Any = 
     mesh.from_pydata(shapes.upright(flat).tolist(), ring if edges is None else edges, [list(face) for face in faces])
     obj = bpy.data.objects.new("Ring", mesh)
     bpy.context.collection.objects.link(obj)
-    for other in bpy.context.selected_objects:
-        other.select_set(False)
-    bpy.context.view_layer.objects.active = obj
-    obj.select_set(True)
+    select(obj)
     bpy.context.view_layer.update()
     if kind:
         assert bpy.ops.softpressure.add_body(kind=kind) == {"FINISHED"}
@@ -46,8 +43,7 @@ RING = shapes.ring(24, 0.5, (0.0, 0.8))
 def test_a_ring_of_edges_or_a_flat_face_falls_rests_and_is_baked(faces: Any) -> None:
     scene = bpy.context.scene
     scene.frame_end = 24
-    bpy.ops.mesh.primitive_plane_add(size=10.0)
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    add_floor()
     ring = add_outline(RING, faces, mass=2.0, damping=8.0, bounciness=0.0, depth=0.1)
     assert ring.softpressure.body_type == "LOOP"  # chosen for it
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}

@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows, buttons
-from bpy_scene import add_ball, add_mesh, frame, play, problem_of, select, shown, state_text, this_run, this_session
+from bpy_scene import (
+    add_ball,
+    add_mesh,
+    add_tree,
+    frame,
+    play,
+    problem_of,
+    select,
+    shown,
+    state_text,
+    this_run,
+    this_session,
+)
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.scene_io import node_trees
@@ -124,23 +136,6 @@ def test_geometry_node_instances_collide() -> None:
 
 
 # -- Bodies with node trees: one that changes the mesh follows the simulation, one that makes it is told and cured
-
-
-def add_tree(obj: Any, kind: str, inputs: dict[str, Any], reads: bool) -> Any:
-    """A modifier with one node between input and output, linked to the input if it reads it."""
-    tree = bpy.data.node_groups.new(kind, "GeometryNodeTree")
-    for in_out in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=in_out, socket_type="NodeSocketGeometry")
-    first, node, last = (tree.nodes.new(each) for each in ("NodeGroupInput", kind, "NodeGroupOutput"))
-    for name, value in inputs.items():
-        node.inputs[name].default_value = value
-    if reads:
-        tree.links.new(first.outputs[0], node.inputs[0])
-    tree.links.new(node.outputs[0], last.inputs[0])
-    modifier = obj.modifiers.new("Nodes", "NODES")
-    modifier.node_group = tree
-    bpy.context.view_layer.update()
-    return modifier
 
 
 def made_ball(mesh: Any = ((), ())) -> Any:

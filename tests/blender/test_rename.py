@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_floor, frame, play, shown, this_run, this_session
 from softpressure_ext.core.frame_reading import points_of
 from softpressure_ext.softpressure.state import input_digest
 
@@ -20,8 +20,7 @@ def add_scene() -> None:
     glued.vertex_groups.new(name="Top").add([0, 1, 2], 1.0, "REPLACE")
     glued.softpressure.attach_to, glued.softpressure.attach_group = bpy.data.objects["A"], "Top"
     for name, z in (("Floor", 0.0), ("Lid", 9.0)):
-        add_mesh(name, [(-5, -5, z), (5, -5, z), (5, 5, z), (-5, 5, z)], [(0, 1, 2, 3)])
-        bpy.ops.softpressure.add_body(kind="COLLIDER")
+        add_floor(z, 10.0, name)
 
 
 def rename() -> None:

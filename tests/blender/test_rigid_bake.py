@@ -1,4 +1,4 @@
-"""Baking rigid bodies to curves in every rotation mode, and restoring them exactly."""
+"""Baking rigid bodies to curves in every rotation mode, alone and beside soft ones, and restoring them exactly."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
-from bpy_scene import add_ball, frame, key, select, shown, this_run, this_session
+from bpy_scene import add_ball, fingerprint, frame, key, select, shown, this_run, this_session
 from softpressure_ext.softpressure.baking import bake as baking
 from softpressure_ext.softpressure.scene_io import actions
 
@@ -171,25 +171,28 @@ def test_an_aborted_bake_leaves_nothing_behind() -> None:
     bpy.context.collection.objects.link(parent)
     boxes = [animate(add_box("One")), add_box("Two", (3, 0, 5))]
     boxes[1].parent = parent
+    balls = [add_ball("Three", (6, 0, 5)), add_ball("Four", (9, 0, 5))]
     simulate()
     frame(4)
-    before = [own_state(box) for box in boxes]
-    for steps in (4, 15):  # while parents are read, while frames are baked
+    before, shapes = [own_state(box) for box in boxes], [fingerprint(ball) for ball in balls]
+    for steps in (2, 4, 15):  # while parents are read, while frames are baked
         job = baking.bake(bpy.context.scene)
         for _ in range(steps):
             next(job)
         job.close()
-        assert [own_state(box) for box in boxes] == before
-        assert not any(box.softpressure.is_baked for box in boxes)
+        assert [own_state(box) for box in boxes] == before and [fingerprint(ball) for ball in balls] == shapes
+        assert not any(body.softpressure.is_baked for body in (*boxes, *balls))
         assert len(bpy.data.actions) == 1
     bake()
 
 
-def test_undoing_a_bake_brings_the_live_body_back() -> None:
+@pytest.mark.smoke
+def test_undoing_a_bake_brings_the_live_bodies_back() -> None:
     add_box()
+    add_ball()
     simulate()
     frame(5)
-    before = matrix(bpy.data.objects["Box"])
+    before, seen = matrix(bpy.data.objects["Box"]), shown(bpy.data.objects["Ball"])
     bpy.ops.ed.undo_push(message="simulated")
     bake()
     bpy.ops.ed.undo_push(message="baked")
@@ -197,32 +200,45 @@ def test_undoing_a_bake_brings_the_live_body_back() -> None:
     box = bpy.data.objects["Box"]
     assert not box.softpressure.is_baked and box.animation_data is None
     np.testing.assert_allclose(matrix(box), before, atol=ROUNDING)
-    bpy.ops.ed.redo()
-    assert bpy.data.objects["Box"].softpressure.is_baked
+    ball = bpy.data.objects["Ball"]
+    assert not ball.softpressure.is_baked and [*ball.data.shape_keys.key_blocks.keys()] == ["Basis", "SP Live"]
+    np.testing.assert_allclose(shown(ball), seen, atol=1e-6)
     frame(3)
-    np.testing.assert_allclose(matrix(bpy.data.objects["Box"]), this_run().cache.transform(0, 3), atol=ACCURACY)
+    np.testing.assert_allclose(shown(ball), this_run().cache.positions(0, 3), atol=1e-6)
+    bpy.ops.ed.redo()
+    assert bpy.data.objects["Box"].softpressure.is_baked and bpy.data.objects["Ball"].softpressure.is_baked
+    frame(3)
+    np.testing.assert_allclose(matrix(bpy.data.objects["Box"]), this_run().cache.transform(1, 3), atol=ACCURACY)
 
 
+@pytest.mark.smoke
 def test_a_baked_file_plays_without_the_extension_and_can_be_freed_later(tmp_path: Path) -> None:
     box = animate(add_box())
+    add_ball()
     frame(1)
     before = own_state(box)
     simulate()
-    simulated = transforms(10)
+    simulated = transforms(10, 1)
+    shapes = {number: this_run().cache.positions(0, number).copy() for number in (1, 5, 10)}
     bake()
     path = str(tmp_path / "baked.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     softpressure_ext.unregister()
     try:
+        assert not hasattr(bpy.types.Object, "softpressure")
         bpy.ops.wm.open_mainfile(filepath=path)
         assert_plays(bpy.data.objects["Box"], simulated)
+        for number, positions in shapes.items():
+            frame(number)
+            np.testing.assert_allclose(shown(bpy.data.objects["Ball"]), positions, atol=6e-7)
         bpy.ops.wm.save_as_mainfile(filepath=path)  # the own action is kept even so
         bpy.ops.wm.open_mainfile(filepath=path)
     finally:
         softpressure_ext.register()
-    box = bpy.data.objects["Box"]
+    box, ball = bpy.data.objects["Box"], bpy.data.objects["Ball"]
     frame(1)
-    assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
+    assert ball.softpressure.is_baked and bpy.ops.softpressure.free_bake() == {"FINISHED"}
+    assert [*ball.data.shape_keys.key_blocks.keys()] == ["Basis", "SP Live"]
     frame(1)
     after = own_state(box)
     live = [c for c in after.pop("constraints") if not c[0].startswith("SP Live")]

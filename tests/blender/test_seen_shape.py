@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows
-from bpy_scene import add_floor, captured, fallen, frame, play, problem_of, shown, this_session
+from bpy_scene import add_floor, add_tree, captured, fallen, frame, play, problem_of, shown, this_session
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import kept_meshes, mesh_io, modifier_stack
@@ -51,14 +51,7 @@ def bevel(obj: Any) -> None:
 
 def with_nodes(obj: Any) -> None:
     """A node tree that subdivides."""
-    tree: Any = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
-    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
-    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    given, made = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
-    subdivision = tree.nodes.new("GeometryNodeSubdivisionSurface")
-    tree.links.new(given.outputs[0], subdivision.inputs[0])
-    tree.links.new(subdivision.outputs[0], made.inputs[0])
-    obj.modifiers.new("Nodes", "NODES").node_group = tree
+    add_tree(obj, "GeometryNodeSubdivisionSurface", {}, reads=True)
 
 
 @pytest.mark.usefixtures("falling")

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 import softpressure_ext
-from bpy_scene import FallingWorld, add_ball, frame, play, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_floor, frame, play, this_run, this_session
 from softpressure_ext.core import prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure.scene_io import digests, mesh_io
@@ -47,17 +47,6 @@ def calls(falling: type[FallingWorld], monkeypatch: pytest.MonkeyPatch) -> Calls
     return found
 
 
-def add_floor(name: str = "Floor", deforms: bool = False) -> Any:
-    """A plane that is a collider; one that deforms has a modifier."""
-    bpy.ops.mesh.primitive_plane_add(size=20.0, location=(0, 0, -20))
-    floor = bpy.context.object
-    floor.name = name
-    if deforms:
-        floor.modifiers.new("Wave", "WAVE")
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    return floor
-
-
 def per_frame(calls: Calls, first: int, last: int) -> dict[str, float]:
     """Calls per frame while these are played as a window does it, each frame followed by an update."""
     calls.clear()
@@ -70,7 +59,7 @@ def per_frame(calls: Calls, first: int, last: int) -> dict[str, float]:
 def test_a_frame_writes_each_body_once_and_reads_no_mesh(calls: Calls) -> None:
     for number in range(3):
         add_ball(f"Ball {number}", (2 * number, 0, 5), modulus=1e4)
-    add_floor()
+    add_floor(-20.0)
     play(1, 3)
     assert per_frame(calls, 4, 8) == {
         "advance_frame": 1,
@@ -87,7 +76,7 @@ def test_deforming_colliders_are_read_once_per_frame(calls: Calls) -> None:
     ball.vertex_groups.new(name="Pins").add([0, 1], 1.0, "REPLACE")
     ball.softpressure.pin_group = "Pins"
     add_ball("Free", (3, 0, 5))
-    add_floor(deforms=True)
+    add_floor(-20.0).modifiers.new("Wave", "WAVE")
     play(1, 3)
     found = per_frame(calls, 4, 8)
     assert found["read_local"] == found["to_world"] == 2  # the pinned body and the collider
@@ -108,7 +97,7 @@ def test_the_meshes_are_hashed_after_an_edit_only(calls: Calls) -> None:
 
 def test_playing_from_the_cache_asks_the_solver_nothing(calls: Calls) -> None:
     add_ball()
-    add_floor()
+    add_floor(-20.0)
     play(1, 6)
     assert per_frame(calls, 2, 6) == {"to_local": 1, "write_key": 1}
     calls.clear()

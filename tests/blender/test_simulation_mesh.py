@@ -12,6 +12,7 @@ from bpy_panels import body_rows
 from bpy_scene import (
     add_ball,
     add_beast,
+    add_floor,
     add_mesh,
     captured,
     fallen,
@@ -167,8 +168,7 @@ def test_new_bodies_are_automatic_and_those_of_earlier_files_as_drawn(
 def test_the_default_cube_lies_on_the_floor_as_does_a_fine_ball() -> None:
     scene = bpy.context.scene
     scene.frame_end = 40
-    bpy.ops.mesh.primitive_plane_add(size=10.0)
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    add_floor()
     bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1.02))
     cube = bpy.context.object
     bpy.ops.mesh.primitive_uv_sphere_add(segments=48, ring_count=24, location=(3, 0, 1.02))

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import add_ball, add_mesh, frame, height, key, play, rest, shown, this_run, this_session
+from bpy_scene import add_ball, add_floor, add_mesh, frame, height, key, play, rest, shown, this_run, this_session
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import units
@@ -39,10 +39,7 @@ def add_scene(scale: float) -> tuple[Any, Any, Any]:
     pinned.vertex_groups.new(name="pins").add([0], 1.0, "REPLACE")
     pinned.softpressure.pin_group = "pins"
     key(pinned, "location", (1, DROP / scale), (FRAMES, (DROP + 0.5) / scale), index=2)
-    size, corners = 20.0 / scale, ((-1, -1), (1, -1), (1, 1), (-1, 1))
-    floor = add_mesh("Floor", [(size * x, size * y, 0.0) for x, y in corners], [(0, 1, 2, 3)])
-    bpy.ops.softpressure.add_body(kind="COLLIDER")
-    key(floor, "location", (1, 0.0 / scale), (FRAMES, 0.25 / scale), index=2)
+    key(add_floor(size=40.0 / scale), "location", (1, 0.0 / scale), (FRAMES, 0.25 / scale), index=2)
     bpy.context.scene.frame_end = FRAMES
     frame(1)
     return found[0], found[1], pinned

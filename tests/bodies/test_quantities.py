@@ -36,21 +36,27 @@ def radius(world):
 
 
 def circle(count=24, radius=0.5):
-    turn = 2.0 * np.pi * np.arange(count) / count
-    return np.stack([radius * np.cos(turn), np.zeros(count), radius * np.sin(turn)], axis=1)
+    return shapes.upright(shapes.ring(count, radius))
 
 
-def with_all_kinds(**options):
-    """A skin, a loop, a truss, a jelly and a flat truss, and the number of points of each as the caller counts them."""
+SQUARE = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
+#: A skin, a loop, a truss, a jelly and a flat truss: how each is added, and its points as the caller counts them.
+KINDS = (
+    ("add_membrane", shapes.icosphere(2, 0.5), {}, 162),
+    ("add_loop", (circle(),), {"depth": 0.1}, 24),
+    ("add_solid", shapes.box(0.5, 2), {"kind": "TRUSS", "cell_size": 0.25}, 27),
+    ("add_solid", shapes.box(0.5, 2), {"poisson_ratio": 0.4, "cell_size": 0.25}, 27),
+    ("add_flat_truss", (SQUARE,), {"depth": 0.1, "cell_size": 0.25}, 25),
+)
+
+
+def of_kinds(*numbers, **given):
+    """A model of these kinds of bodies."""
     builder = ModelBuilder()
-    builder.add_membrane("skin", *shapes.icosphere(2, 0.5), **options)
-    builder.add_loop("loop", circle(), depth=0.1, **options)
-    cube, faces = shapes.box(0.5, 2)
-    builder.add_solid("truss", cube, faces, kind="TRUSS", cell_size=0.25, **options)
-    builder.add_solid("jelly", cube, faces, poisson_ratio=0.4, cell_size=0.25, **options)
-    square = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
-    builder.add_flat_truss("sheet", square, depth=0.1, cell_size=0.25, **options)
-    return builder.build(), [162, 24, 27, 27, 25]
+    for number in numbers:
+        method, mesh, options, _ = KINDS[number]
+        getattr(builder, method)(f"body {number}", *mesh, **options, **given)
+    return builder.build()
 
 
 def springs_of(model, body):
@@ -61,8 +67,8 @@ def springs_of(model, body):
 
 
 def test_every_edge_has_the_spring_constant_and_every_point_the_mass() -> None:
-    model, counts = with_all_kinds(spring_constant=300.0, point_mass=0.02)
-    for body, count in enumerate(counts):
+    model = of_kinds(*range(5), spring_constant=300.0, point_mass=0.02)
+    for body, (*_, count) in enumerate(KINDS):
         stiffness, _, copies = springs_of(model, body)
         masses = copies * model.vertex_mass[slice(*model.body_point_start[body : body + 2])]
         assert len(masses) == copies * count
@@ -74,22 +80,10 @@ def test_every_edge_has_the_spring_constant_and_every_point_the_mass() -> None:
 
 def test_the_modulus_that_is_told_has_the_same_sum_of_k_l2() -> None:
     """Built with it, a body resists an even strain as much as with the spring constant; a jelly keeps its volume so."""
-    model, counts = with_all_kinds(spring_constant=300.0)
-    for body in range(len(counts)):
-        name = "stretch_modulus" if body < 2 else "modulus"
+    model = of_kinds(*range(5), spring_constant=300.0)
+    for body in range(5):
         modulus = float(model.stretch_modulus[body] + model.young_modulus[body])
-        builder, found = ModelBuilder(), {name: modulus}
-        if body == 0:
-            builder.add_membrane("skin", *shapes.icosphere(2, 0.5), **found)
-        elif body == 1:
-            builder.add_loop("loop", circle(), depth=0.1, **found)
-        elif body == 4:
-            square = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
-            builder.add_flat_truss("sheet", square, depth=0.1, cell_size=0.25, **found)
-        else:
-            kind = "TRUSS" if body == 2 else "SOLID"
-            builder.add_solid("solid", *shapes.box(0.5, 2), kind=kind, poisson_ratio=0.4, cell_size=0.25, **found)
-        other = builder.build()
+        other = of_kinds(body, **{"stretch_modulus" if body < 2 else "modulus": modulus})
         (k, length, _), (k2, length2, _) = springs_of(model, body), springs_of(other, 0)
         assert k2 @ length2**2 == pytest.approx(k @ length**2, rel=1e-12)
         if body == 3:

@@ -115,15 +115,10 @@ def test_weights_and_normal_are_the_gradient_of_the_gap():
 
 def shallow_bowl():
     """A saddle-like sheet: convex and slightly concave edges and corners of both kinds."""
-    n = 9
-    s = np.linspace(-1, 1, n)
-    u, v = (g.ravel() for g in np.meshgrid(s, s, indexing="ij"))
-    positions = np.column_stack([u, v, 0.06 * np.sin(3 * u) * np.cos(2.5 * v)])
-    triangles = [
-        t for i in range(n - 1) for j in range(n - 1)
-        for t in ((i * n + j, (i + 1) * n + j, (i + 1) * n + j + 1), (i * n + j, (i + 1) * n + j + 1, i * n + j + 1))
-    ]  # fmt: skip
-    return positions, np.array(triangles, np.int32)
+    positions, triangles = shapes.grid(2.0, 8)
+    u, v, _ = positions.T
+    positions[:, 2] = 0.06 * np.sin(3 * u) * np.cos(2.5 * v)
+    return positions, triangles
 
 
 @pytest.mark.parametrize(

@@ -22,33 +22,22 @@ def files_of(name: str, page: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
-    for name, function in re.findall(r"`([\w/]+\.py)(?::? (\w+))?`", page.read_text(encoding="utf-8")):
+def test_what_a_page_names_and_links_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for name, function in re.findall(r"`([\w/]+\.py)(?::? (\w+))?`", text):
         files = files_of(name, page)
         assert files, f"no file {name}"
         if function:
             texts = [path.read_text(encoding="utf-8") for path in files]
             assert any(re.search(rf"(def|class) {function}\b", text) for text in texts), f"{name} has no {function}"
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_folders_that_a_page_names_exist(page: Path) -> None:
-    for name in re.findall(r"`([\w/]+/)`", page.read_text(encoding="utf-8")):
+    for name in re.findall(r"`([\w/]+/)`", text):
         is_made_later = name.startswith("build/") or name == "wheels/"
-        assert is_made_later or any(f"/{folder}/".endswith(f"/{name}") for folder in FOLDERS), name
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_modules_that_a_page_names_exist(page: Path) -> None:
+        assert is_made_later or any(f"/{folder}/".endswith(f"/{name}") for folder in FOLDERS), f"no folder {name}"
     rooms = "|".join(sorted({path.parent.name for path in (ROOT / "core").glob("*/__init__.py")}))
-    for name in re.findall(rf"`((?:{rooms})\.\w+(?:\.\w+)*)`", page.read_text(encoding="utf-8")):
+    for name in re.findall(rf"`((?:{rooms})\.\w+(?:\.\w+)*)`", text):
         parts = name.split(".")
         if parts[-1] != "py":  # else a file, as `bodies.py`
             modules = [ROOT / "core" / Path(*parts[:count]) for count in (len(parts), len(parts) - 1)]
-            assert any(module.with_suffix(".py").is_file() for module in modules), name
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+            assert any(module.with_suffix(".py").is_file() for module in modules), f"no module {name}"
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        assert (page.parent / target).exists(), f"no target {target}"

@@ -180,6 +180,23 @@ def add_beast(name: str = "Beast", place: Any = (0, 0, 2), **settings: Any) -> A
     return obj
 
 
+def add_tree(obj: Any, kind: str, inputs: dict[str, Any], reads: bool) -> Any:
+    """A modifier with one node between input and output, linked to the input if it reads it."""
+    tree = bpy.data.node_groups.new(kind, "GeometryNodeTree")
+    for in_out in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=in_out, socket_type="NodeSocketGeometry")
+    first, node, last = (tree.nodes.new(each) for each in ("NodeGroupInput", kind, "NodeGroupOutput"))
+    for name, value in inputs.items():
+        node.inputs[name].default_value = value
+    if reads:
+        tree.links.new(first.outputs[0], node.inputs[0])
+    tree.links.new(node.outputs[0], last.inputs[0])
+    modifier = obj.modifiers.new("Nodes", "NODES")
+    modifier.node_group = tree
+    bpy.context.view_layer.update()
+    return modifier
+
+
 def as_drawn(obj: Any) -> Any:
     """The object, of which what is drawn is simulated or refused."""
     obj.softpressure.simulation_mesh = "DRAWN"

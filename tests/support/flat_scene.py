@@ -3,6 +3,7 @@
 import numpy as np
 import shapes
 from scenes import moved_mass
+from scipy.optimize import brentq
 from softpressure_ext.core import ModelBuilder, World
 
 AMBIENT = 101_325.0
@@ -73,8 +74,4 @@ def ring_strain(count, radius, gauge_pressure, stretch_modulus):
         pressure = (gauge_pressure + AMBIENT) / (1.0 + strain) ** 2 - AMBIENT
         return pressure * radius * (1.0 + strain) * np.cos(np.pi / count) - stretch_modulus * strain
 
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if excess(middle) > 0.0 else (low, middle)
-    return low
+    return brentq(excess, 0.0, 1.0, xtol=1e-15)

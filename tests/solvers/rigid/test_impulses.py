@@ -1,4 +1,4 @@
-"""The impulse solver of rigid bodies alone: when it is used, rows, sweeps, sleep, tangled starts, colliders."""
+"""The impulse solver of rigid bodies alone: rows, sweeps, sleep, tangled starts, colliders."""
 
 import numpy as np
 import pytest
@@ -17,9 +17,6 @@ THICKNESS = 0.005 * SIDE  # automatic, per body
 
 def box(place, turn=None):
     return block((SIDE, SIDE, SIDE), place, turn)
-
-
-# --- which solver -----------------------------------------------------------------------------------------------
 
 
 # --- one row ----------------------------------------------------------------------------------------------------
@@ -163,20 +160,6 @@ def test_fast_boxes_head_on_do_not_pass_each_other():
     run(world, 0.1)
     assert centre(world, 0)[0] < centre(world, 1)[0]
     np.testing.assert_allclose(momentum(world), before, atol=1e-10)
-
-
-def pile(threads=1):
-    boxes = [
-        (
-            box(
-                (0.03 * k, 0.02 * k * k % 0.05, 0.15 + 0.25 * k),
-                Rotation.from_euler("xyz", (0.1 * k, 0.2, 0.3)).as_matrix(),
-            ),
-            {},
-        )
-        for k in range(6)
-    ]
-    return world_of(*boxes, floor={}, threads=threads)
 
 
 # --- sleep ------------------------------------------------------------------------------------------------------
