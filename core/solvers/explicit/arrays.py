@@ -31,7 +31,7 @@ ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 #: Lower than every coordinate, also of a motion that grows beyond all bounds within a run of steps.
 NOWHERE = -np.inf
 #: Numbers of four boxes side by side: minus the lower corner, x of all four, then y and z, and the upper corner.
-FOUR_SIZE = 24
+FOUR_SIZE = 36
 
 
 class Bodies(NamedTuple):

@@ -19,6 +19,8 @@ from .shape import fit_shape, keeps_apart, pad
 
 #: Share of the patch's mean velocity in the flight of a soft body's point.
 COMMON_SHARE = 0.35
+#: Bits for the number of a primitive in its patch.
+OWN_BITS = 16
 #: Most candidates that a pair of patches gives.
 MOST_OF_A_PAIR = 4096
 
@@ -106,9 +108,11 @@ def fit_primitives(patch, start, corner, corner_count, points, fours):
     place = first_four(start, patch)
     for k in range(start[patch], start[patch + 1]):
         low, high = spread(NOWHERE), spread(NOWHERE)
-        for c in range(corner_count * k, corner_count * (k + 1)):
-            low, high = larger(low, load4(points.low, 4 * corner[c])), larger(high, load4(points.high, 4 * corner[c]))
         at = place + FOUR_SIZE * ((k - start[patch]) // 4) + (k - start[patch]) % 4
+        for c in range(corner_count):
+            i = corner[corner_count * k + c]
+            low, high = larger(low, load4(points.low, 4 * i)), larger(high, load4(points.high, 4 * i))
+            fours[at + 24 + 4 * c] = i
         fours[at], fours[at + 4], fours[at + 8] = lane(low, 0), lane(low, 1), lane(low, 2)
         fours[at + 12], fours[at + 16], fours[at + 20] = lane(high, 0), lane(high, 1), lane(high, 2)
 
@@ -138,14 +142,14 @@ def list_fours(low, high, start, patch, fours, listed):
 
 
 @lean_inline_kernel
-def note_four(number, bits, first, out, count):
-    """Note the pairs of a primitive and those of four, from number `first` on, that have a bit; returns their end.
+def note_four(own, bits, first, out, count):
+    """Note the pairs of a patch's primitive `own` with those of four, from `first` on, that have a bit; returns where
+    they end.
 
     Without branches, which no processor could predict.
     """
     for k in range(4):
-        place = np.uint64(4 * count)
-        out.points[place], out.points[place + np.uint64(1)] = number, first + k
+        out.points[np.uint64(4 * count)] = (own << OWN_BITS) + first + k
         count += bits >> k & 1
     return count
 
@@ -174,7 +178,8 @@ def against_triangles(P, Q, a, b, reach, more_low, more_high, bodies, points, bo
         return count
     all_low, all_high = load4(boxes.low, 4 * Q), load4(boxes.high, 4 * Q)
     end, first = count, first_four(start, Q)
-    for p in range(patches.vertex_start[P], patches.vertex_end[P]):
+    vertex = patches.vertex_start[P]
+    for p in range(vertex, patches.vertex_end[P]):
         low, high = load4(points.low, 4 * p) + more_low, load4(points.high, 4 * p) + more_high
         if apart(low, high, all_low, all_high):
             continue
@@ -182,18 +187,19 @@ def against_triangles(P, Q, a, b, reach, more_low, more_high, bodies, points, bo
             place = listed[np.uint64(k)]
             bits = meets(low, high, fours, place)
             if bits != 0:
-                end = note_four(p, bits, start[Q] + (place - first) // (FOUR_SIZE // 4), out, end)
+                i0, i1, i2 = load4(fours, place + 24), load4(fours, place + 28), load4(fours, place + 32)
+                shared = (i0 - p) * (i1 - p) * (i2 - p)
+                bits &= positive(shared * shared)
+                end = note_four(p - vertex, bits, (place - first) // (FOUR_SIZE // 4), out, end)
     for c in range(count, end):
-        p, t = out.points[np.uint64(4 * c)], np.uint64(3 * out.points[np.uint64(4 * c + 1)])
+        pair = np.int64(out.points[np.uint64(4 * c)])
+        p, t = vertex + (pair >> OWN_BITS), np.uint64(3 * (start[Q] + (pair & ((1 << OWN_BITS) - 1))))
         i0, i1, i2 = triangle[t], triangle[t + np.uint64(1)], triangle[t + np.uint64(2)]
         place = np.uint64(4 * count)
         out.points[place], out.points[place + np.uint64(1)] = 4 * p, 4 * i0
         out.points[place + np.uint64(2)], out.points[place + np.uint64(3)] = 4 * i1, 4 * i2
         out.reach[np.uint64(count)] = reach
-        taken = (p != i0) & (p != i1) & (p != i2)
-        if bodies.any_left_out and taken:
-            taken = not is_left_out(bodies, a, b, p, i0, i1, i2, 1)
-        count += taken
+        count += not (bodies.any_left_out and is_left_out(bodies, a, b, p, i0, i1, i2, 1))
     return count
 
 
@@ -209,31 +215,35 @@ def against_edges(P, Q, a, b, reach, more_low, more_high, bodies, boxes, out, co
     # boxes of Q may be widened as well as those of P, by the same on the opposite sides
     all_low, all_high = load4(boxes.low, 4 * Q) + more_high, load4(boxes.high, 4 * Q) + more_low
     end, first = count, first_four(start, Q)
-    for own in range(first_four(start, P), past_four(start, P), FOUR_SIZE):
+    own_first = first_four(start, P)
+    for own in range(own_first, past_four(start, P), FOUR_SIZE):
         near = meets(all_low, all_high, fours, own)
-        for lane_ in range(4):
-            if near >> lane_ & 1 == 0:
+        for at in range(own, own + 4):
+            if near >> (at - own) & 1 == 0:
                 continue
-            e, at = start[P] + (own - first_four(start, P)) // (FOUR_SIZE // 4) + lane_, own + lane_
+            e = (own - own_first) // (FOUR_SIZE // 4) + at - own
             low = triple(fours[at], fours[at + 4], fours[at + 8]) + more_low
             high = triple(fours[at + 12], fours[at + 16], fours[at + 20]) + more_high
-            for k in range(four_count):
+            i0, i1 = fours[at + 24], fours[at + 28]
+            for k in range((own - own_first) // FOUR_SIZE if P == Q else 0, four_count):
                 place = listed[np.uint64(k)]
                 bits = meets(low, high, fours, place)
-                if bits != 0 and (P != Q or place >= own):
-                    end = note_four(e, bits, start[Q] + (place - first) // (FOUR_SIZE // 4), out, end)
+                if bits != 0:
+                    i2, i3 = load4(fours, place + 24), load4(fours, place + 28)
+                    shared = (i2 - i0) * (i2 - i1) * (i3 - i0) * (i3 - i1)
+                    bits &= positive(shared * shared)
+                    end = note_four(e, bits, (place - first) // (FOUR_SIZE // 4), out, end)
     for c in range(count, end):
-        e, other = out.points[np.uint64(4 * c)], out.points[np.uint64(4 * c + 1)]
+        pair = np.int64(out.points[np.uint64(4 * c)])
+        e, other = start[P] + (pair >> OWN_BITS), start[Q] + (pair & ((1 << OWN_BITS) - 1))
         i0, i1 = edge[np.uint64(2 * e)], edge[np.uint64(2 * e + 1)]
         i2, i3 = edge[np.uint64(2 * other)], edge[np.uint64(2 * other + 1)]
         place = np.uint64(4 * count)
         out.points[place], out.points[place + np.uint64(1)] = 4 * i0, 4 * i1
         out.points[place + np.uint64(2)], out.points[place + np.uint64(3)] = 4 * i2, 4 * i3
         out.reach[np.uint64(count)] = EDGE_SHARE * reach
-        taken = (i0 != i2) & (i0 != i3) & (i1 != i2) & (i1 != i3) & ((other > e) | (P != Q))
-        if bodies.any_left_out and taken:
-            taken = not is_left_out(bodies, a, b, i0, i1, i2, i3, 2)
-        count += taken
+        taken = other > e or P != Q
+        count += taken and not (bodies.any_left_out and is_left_out(bodies, a, b, i0, i1, i2, i3, 2))
     return count
 
 
