@@ -30,8 +30,11 @@ STATE_SIZE = 20
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 #: Lower than every coordinate, also of a motion that grows beyond all bounds within a run of steps.
 NOWHERE = -np.inf
-#: Numbers of four boxes side by side: minus the lower corner, x of all four, then y and z, and the upper corner.
+#: Numbers of four primitives side by side: x of all four boxes' lower corners, with the other sign, then y and z, the
+#: same of the upper corners, and the points of each.
 FOUR_SIZE = 36
+#: Most pairs of a patch's primitive with a four of another patch: 16 triangles have at most 48 vertices or edges.
+MOST_HITS = 48 * 12 + 1
 
 
 class Bodies(NamedTuple):
@@ -82,7 +85,7 @@ class Boxes(NamedTuple):
     high: FloatArray
     group_low: FloatArray
     group_high: FloatArray
-    triangle_fours: FloatArray  # of triangles of patches in a pair, four side by side; a patch begins with new ones
+    triangle_fours: FloatArray  # of triangles and edges of patches in a pair, four side by side, with their points
     edge_fours: FloatArray
     slack: FloatArray  # how far points of each patch may stray [m], 0 where they are given; changes
     strayed: FloatArray  # how far they have, at most [m]; changes
@@ -91,6 +94,7 @@ class Boxes(NamedTuple):
     group_suspect: IntArray  # int64: whether any patch of a group may
     shape: Shape
     listed: IntArray  # int64, scratch: places of fours
+    hits: IntArray  # int64, scratch: primitives of a patch and fours near them, see `search.py`
     margin: FloatArray  # scratch: of each patch, see `own.py` [m]
     middle: FloatArray  # scratch: half an epoch [s], the longest way and distance of a point in the middle of it [m]
 
@@ -272,6 +276,7 @@ def boxes_of(patches: Patches, shape: Shape) -> Boxes:
         triangle_fours=np.full(FOUR_SIZE * (triangle_count // 4 + patch_count), NOWHERE),
         edge_fours=np.full(FOUR_SIZE * (edge_count // 4 + patch_count), NOWHERE),
         listed=np.zeros(max(triangle_count, edge_count) // 4 + patch_count, np.int64),
+        hits=np.zeros(MOST_HITS, np.int64),
         margin=np.zeros(patch_count),
         middle=np.zeros(3),
         **flat,

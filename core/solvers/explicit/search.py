@@ -19,8 +19,8 @@ from .shape import fit_shape, keeps_apart, pad
 
 #: Share of the patch's mean velocity in the flight of a soft body's point.
 COMMON_SHARE = 0.35
-#: Bits for the number of a primitive in its patch.
-OWN_BITS = 16
+#: Bits below the number of a primitive in its patch: in a hit for a place and four bits, in a pair for the other one.
+HIT_BITS, PAIR_BITS = 40, 16
 #: Most candidates that a pair of patches gives.
 MOST_OF_A_PAIR = 4096
 
@@ -149,7 +149,7 @@ def note_four(own, bits, first, out, count):
     Without branches, which no processor could predict.
     """
     for k in range(4):
-        out.points[np.uint64(4 * count)] = (own << OWN_BITS) + first + k
+        out.points[np.uint64(4 * count)] = (own << PAIR_BITS) + first + k
         count += bits >> k & 1
     return count
 
@@ -177,7 +177,7 @@ def against_triangles(P, Q, a, b, reach, more_low, more_high, bodies, points, bo
     if four_count == 0:
         return count
     all_low, all_high = load4(boxes.low, 4 * Q), load4(boxes.high, 4 * Q)
-    end, first = count, first_four(start, Q)
+    end, first, hits, hit_count = count, first_four(start, Q), boxes.hits, 0
     vertex = patches.vertex_start[P]
     for p in range(vertex, patches.vertex_end[P]):
         low, high = load4(points.low, 4 * p) + more_low, load4(points.high, 4 * p) + more_high
@@ -186,14 +186,19 @@ def against_triangles(P, Q, a, b, reach, more_low, more_high, bodies, points, bo
         for k in range(four_count):
             place = listed[np.uint64(k)]
             bits = meets(low, high, fours, place)
-            if bits != 0:
-                i0, i1, i2 = load4(fours, place + 24), load4(fours, place + 28), load4(fours, place + 32)
-                shared = (i0 - p) * (i1 - p) * (i2 - p)
-                bits &= positive(shared * shared)
-                end = note_four(p - vertex, bits, (place - first) // (FOUR_SIZE // 4), out, end)
+            hits[np.uint64(hit_count)] = ((p - vertex) << HIT_BITS) + (place << 4) + bits
+            hit_count += bits != 0
+    for k in range(hit_count):
+        hit = hits[np.uint64(k)]
+        own, place = hit >> HIT_BITS, (hit & ((1 << HIT_BITS) - 1)) >> 4
+        p = vertex + own
+        i0, i1, i2 = load4(fours, place + 24), load4(fours, place + 28), load4(fours, place + 32)
+        shared = (i0 - p) * (i1 - p) * (i2 - p)
+        bits = hit & positive(shared * shared)
+        end = note_four(own, bits, (place - first) // (FOUR_SIZE // 4), out, end)
     for c in range(count, end):
         pair = np.int64(out.points[np.uint64(4 * c)])
-        p, t = vertex + (pair >> OWN_BITS), np.uint64(3 * (start[Q] + (pair & ((1 << OWN_BITS) - 1))))
+        p, t = vertex + (pair >> PAIR_BITS), np.uint64(3 * (start[Q] + (pair & ((1 << PAIR_BITS) - 1))))
         i0, i1, i2 = triangle[t], triangle[t + np.uint64(1)], triangle[t + np.uint64(2)]
         place = np.uint64(4 * count)
         out.points[place], out.points[place + np.uint64(1)] = 4 * p, 4 * i0
@@ -214,7 +219,7 @@ def against_edges(P, Q, a, b, reach, more_low, more_high, bodies, boxes, out, co
         return count
     # boxes of Q may be widened as well as those of P, by the same on the opposite sides
     all_low, all_high = load4(boxes.low, 4 * Q) + more_high, load4(boxes.high, 4 * Q) + more_low
-    end, first = count, first_four(start, Q)
+    end, first, hits, hit_count = count, first_four(start, Q), boxes.hits, 0
     own_first = first_four(start, P)
     for own in range(own_first, past_four(start, P), FOUR_SIZE):
         near = meets(all_low, all_high, fours, own)
@@ -224,18 +229,22 @@ def against_edges(P, Q, a, b, reach, more_low, more_high, bodies, boxes, out, co
             e = (own - own_first) // (FOUR_SIZE // 4) + at - own
             low = triple(fours[at], fours[at + 4], fours[at + 8]) + more_low
             high = triple(fours[at + 12], fours[at + 16], fours[at + 20]) + more_high
-            i0, i1 = fours[at + 24], fours[at + 28]
             for k in range((own - own_first) // FOUR_SIZE if P == Q else 0, four_count):
                 place = listed[np.uint64(k)]
                 bits = meets(low, high, fours, place)
-                if bits != 0:
-                    i2, i3 = load4(fours, place + 24), load4(fours, place + 28)
-                    shared = (i2 - i0) * (i2 - i1) * (i3 - i0) * (i3 - i1)
-                    bits &= positive(shared * shared)
-                    end = note_four(e, bits, (place - first) // (FOUR_SIZE // 4), out, end)
+                hits[np.uint64(hit_count)] = (e << HIT_BITS) + (place << 4) + bits
+                hit_count += bits != 0
+    for k in range(hit_count):
+        hit = hits[np.uint64(k)]
+        own, place = hit >> HIT_BITS, (hit & ((1 << HIT_BITS) - 1)) >> 4
+        i0, i1 = edge[np.uint64(2 * (start[P] + own))], edge[np.uint64(2 * (start[P] + own) + 1)]
+        i2, i3 = load4(fours, place + 24), load4(fours, place + 28)
+        shared = (i2 - i0) * (i2 - i1) * (i3 - i0) * (i3 - i1)
+        bits = hit & positive(shared * shared)
+        end = note_four(own, bits, (place - first) // (FOUR_SIZE // 4), out, end)
     for c in range(count, end):
         pair = np.int64(out.points[np.uint64(4 * c)])
-        e, other = start[P] + (pair >> OWN_BITS), start[Q] + (pair & ((1 << OWN_BITS) - 1))
+        e, other = start[P] + (pair >> PAIR_BITS), start[Q] + (pair & ((1 << PAIR_BITS) - 1))
         i0, i1 = edge[np.uint64(2 * e)], edge[np.uint64(2 * e + 1)]
         i2, i3 = edge[np.uint64(2 * other)], edge[np.uint64(2 * other + 1)]
         place = np.uint64(4 * count)
