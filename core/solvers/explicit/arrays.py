@@ -28,6 +28,13 @@ WORK, STALLED = 18, 19
 STATE_SIZE = 20
 # Kinds of jobs of a step's team: rows of forces, velocities from them, positions, margins and frames of patches
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
+#: Lower than every coordinate, also of a motion that grows beyond all bounds within a run of steps.
+NOWHERE = -np.inf
+#: Numbers of four primitives side by side: x of all four boxes' lower corners, with the other sign, then y and z, the
+#: same of the upper corners, and the points of each.
+FOUR_SIZE = 36
+#: Most pairs of a patch's primitive with a four of another patch: 16 triangles have at most 48 vertices or edges.
+MOST_HITS = 48 * 12 + 1
 
 
 class Bodies(NamedTuple):
@@ -78,18 +85,16 @@ class Boxes(NamedTuple):
     high: FloatArray
     group_low: FloatArray
     group_high: FloatArray
-    triangle_low: FloatArray  # of triangles and edges of patches in a pair
-    triangle_high: FloatArray
-    edge_low: FloatArray
-    edge_high: FloatArray
+    triangle_fours: FloatArray  # of triangles and edges of patches in a pair, four side by side, with their points
+    edge_fours: FloatArray
     slack: FloatArray  # how far points of each patch may stray [m], 0 where they are given; changes
     strayed: FloatArray  # how far they have, at most [m]; changes
     near: IntArray  # int64: whether it is part of a pair, so that its primitives have boxes; changes
     suspect: IntArray  # int64: whether a patch may be in contact with its own body; changes
     group_suspect: IntArray  # int64: whether any patch of a group may
     shape: Shape
-    columns: FloatArray  # scratch: boxes of a patch's primitives side by side
-    column: IntArray  # int64, scratch: their numbers
+    listed: IntArray  # int64, scratch: places of fours
+    hits: IntArray  # int64, scratch: primitives of a patch and fours near them, see `search.py`
     margin: FloatArray  # scratch: of each patch, see `own.py` [m]
     middle: FloatArray  # scratch: half an epoch [s], the longest way and distance of a point in the middle of it [m]
 
@@ -258,10 +263,7 @@ def boxes_of(patches: Patches, shape: Shape) -> Boxes:
     triangle_count, edge_count = len(patches.triangle) // 3, len(patches.edge) // 2
     sizes = {
         "low": patch_count, "high": patch_count, "group_low": group_count, "group_high": group_count,
-        "triangle_low": triangle_count, "triangle_high": triangle_count, "edge_low": edge_count,
-        "edge_high": edge_count,
     }  # fmt: skip
-    largest = int(max(np.diff(patches.triangle_start).max(initial=1), np.diff(patches.edge_start).max(initial=1)))
     flat: dict[str, Any] = {name: np.zeros(4 * size) for name, size in sizes.items()}
     return Boxes(
         patches=patches,
@@ -272,8 +274,10 @@ def boxes_of(patches: Patches, shape: Shape) -> Boxes:
         near=np.zeros(patch_count, np.int64),
         suspect=np.zeros(patch_count, np.int64),
         group_suspect=np.zeros(group_count, np.int64),
-        columns=np.zeros(8 + 6 * (largest + 4)),
-        column=np.zeros(largest + 4, np.int64),
+        triangle_fours=np.full(FOUR_SIZE * (triangle_count // 4 + patch_count), NOWHERE),
+        edge_fours=np.full(FOUR_SIZE * (edge_count // 4 + patch_count), NOWHERE),
+        listed=np.zeros(max(triangle_count, edge_count) // 4 + patch_count, np.int64),
+        hits=np.zeros(MOST_HITS, np.int64),
         margin=np.zeros(patch_count),
         middle=np.zeros(3),
         **flat,

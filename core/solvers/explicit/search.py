@@ -11,16 +11,16 @@ import numpy as np
 
 from ...contact.kept_distance import EDGE_SHARE
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import any_larger, lane, larger, load4, positive, smaller, spread, store4
+from ...simd import any_larger, lane, larger, load4, positive, smaller, spread, store4, triple
 from ...team import block_of, claim, done, finish, hand_out
-from .arrays import FRAMES, GIVEN, SOFT, patches_of
+from .arrays import FOUR_SIZE, FRAMES, GIVEN, NOWHERE, SOFT, patches_of
 from .own import find_suspects
 from .shape import fit_shape, keeps_apart, pad
 
 #: Share of the patch's mean velocity in the flight of a soft body's point.
 COMMON_SHARE = 0.35
-#: Lower than every coordinate, also of a motion that grows beyond all bounds within a run of steps.
-NOWHERE = -np.inf
+#: Bits below the number of a primitive in its patch: in a hit for a place and four bits, in a pair for the other one.
+HIT_BITS, PAIR_BITS = 40, 16
 #: Most candidates that a pair of patches gives.
 MOST_OF_A_PAIR = 4096
 
@@ -91,61 +91,67 @@ def fit_patches(b, points, boxes):
 
 
 @lean_inline_kernel
-def fit_primitives(patch, points, boxes):
-    """Boxes of the triangles and edges that a patch owns."""
-    patches = boxes.patches
-    for t in range(patches.triangle_start[patch], patches.triangle_start[patch + 1]):
-        i, j, k = 4 * patches.triangle[3 * t], 4 * patches.triangle[3 * t + 1], 4 * patches.triangle[3 * t + 2]
-        low = larger(larger(load4(points.low, i), load4(points.low, j)), load4(points.low, k))
-        high = larger(larger(load4(points.high, i), load4(points.high, j)), load4(points.high, k))
-        store4(boxes.triangle_low, 4 * t, low)
-        store4(boxes.triangle_high, 4 * t, high)
-    for e in range(patches.edge_start[patch], patches.edge_start[patch + 1]):
-        i, j = 4 * patches.edge[2 * e], 4 * patches.edge[2 * e + 1]
-        store4(boxes.edge_low, 4 * e, larger(load4(points.low, i), load4(points.low, j)))
-        store4(boxes.edge_high, 4 * e, larger(load4(points.high, i), load4(points.high, j)))
-    boxes.near[patch] = 1
+def first_four(start, patch):
+    """Place of the first four of a patch's primitives; `start`: first primitive of each patch."""
+    return FOUR_SIZE * (start[patch] // 4 + patch)
 
 
 @lean_inline_kernel
-def pack_boxes(low, high, begin, end, sweep_low, sweep_high, box_low, box_high, boxes):
-    """Pack those boxes begin .. end - 1, swept, that meet a box side by side in fours; returns how many.
+def past_four(start, patch):
+    """One past the last of them."""
+    return first_four(start, patch) + FOUR_SIZE * ((start[patch + 1] - start[patch] + 3) // 4)
 
-    `boxes.columns` then starts with the box around them: two times four numbers.
-    """
-    columns, column = boxes.columns, boxes.column
+
+@lean_inline_kernel
+def fit_primitives(patch, start, corner, corner_count, points, fours):
+    """Boxes of a patch's primitives, side by side in fours."""
+    place = first_four(start, patch)
+    for k in range(start[patch], start[patch + 1]):
+        low, high = spread(NOWHERE), spread(NOWHERE)
+        at = place + FOUR_SIZE * ((k - start[patch]) // 4) + (k - start[patch]) % 4
+        for c in range(corner_count):
+            i = corner[corner_count * k + c]
+            low, high = larger(low, load4(points.low, 4 * i)), larger(high, load4(points.high, 4 * i))
+            fours[at + 24 + 4 * c] = i
+        fours[at], fours[at + 4], fours[at + 8] = lane(low, 0), lane(low, 1), lane(low, 2)
+        fours[at + 12], fours[at + 16], fours[at + 20] = lane(high, 0), lane(high, 1), lane(high, 2)
+
+
+@lean_inline_kernel
+def meets(low, high, fours, place):
+    """Which of four boxes side by side meet this one: a bit each."""
+    below = smaller(
+        smaller(spread(lane(low, 0)) + load4(fours, place + 12), spread(lane(low, 1)) + load4(fours, place + 16)),
+        spread(lane(low, 2)) + load4(fours, place + 20),
+    )
+    above = smaller(
+        smaller(spread(lane(high, 0)) + load4(fours, place), spread(lane(high, 1)) + load4(fours, place + 4)),
+        spread(lane(high, 2)) + load4(fours, place + 8),
+    )
+    return positive(smaller(below, above))
+
+
+@lean_inline_kernel
+def list_fours(low, high, start, patch, fours, listed):
+    """List the places of those fours of a patch of which a box meets this one; returns how many."""
     count = 0
-    all_low, all_high = spread(NOWHERE), spread(NOWHERE)
-    for k in range(begin, end):
-        a, b = load4(low, 4 * k) + sweep_low, load4(high, 4 * k) + sweep_high
-        if not apart(a, b, box_low, box_high):
-            all_low, all_high = larger(all_low, a), larger(all_high, b)
-            place = 8 + 24 * (count // 4) + count % 4
-            columns[place], columns[place + 4], columns[place + 8] = lane(a, 0), lane(a, 1), lane(a, 2)
-            columns[place + 12], columns[place + 16], columns[place + 20] = lane(b, 0), lane(b, 1), lane(b, 2)
-            column[count] = k
-            count += 1
-    for k in range(count, (count + 3) // 4 * 4):
-        column[k] = begin  # read for lanes that meet nothing too; what was here may be of another kind
-        for axis in range(6):
-            columns[8 + 24 * (k // 4) + k % 4 + 4 * axis] = NOWHERE
-    store4(columns, 0, all_low)
-    store4(columns, 4, all_high)
+    for place in range(first_four(start, patch), past_four(start, patch), FOUR_SIZE):
+        listed[np.uint64(count)] = place
+        count += meets(low, high, fours, place) != 0
     return count
 
 
 @lean_inline_kernel
-def meets(low, high, columns, place):
-    """Which of four boxes side by side meet this one: a bit each."""
-    below = smaller(
-        smaller(spread(lane(low, 0)) + load4(columns, place + 12), spread(lane(low, 1)) + load4(columns, place + 16)),
-        spread(lane(low, 2)) + load4(columns, place + 20),
-    )
-    above = smaller(
-        smaller(spread(lane(high, 0)) + load4(columns, place), spread(lane(high, 1)) + load4(columns, place + 4)),
-        spread(lane(high, 2)) + load4(columns, place + 8),
-    )
-    return positive(smaller(below, above))
+def note_four(own, bits, first, out, count):
+    """Note the pairs of a patch's primitive `own` with those of four, from `first` on, that have a bit; returns where
+    they end.
+
+    Without branches, which no processor could predict.
+    """
+    for k in range(4):
+        out.points[np.uint64(4 * count)] = (own << PAIR_BITS) + first + k
+        count += bits >> k & 1
+    return count
 
 
 @lean_inline_kernel
@@ -162,75 +168,91 @@ def is_left_out(bodies, a, b, i, j, k, m, first_side):
 
 
 @lean_inline_kernel
-def against_triangles(
-    P, Q, a, b, reach, sweep_low, sweep_high, turned_low, turned_high, bodies, points, boxes, out, count
-):
-    """Vertices of patch P, swept, near triangles of patch Q, swept by the rest; a, b: their bodies."""
-    patches = boxes.patches
-    found = pack_boxes(
-        boxes.triangle_low, boxes.triangle_high, patches.triangle_start[Q], patches.triangle_start[Q + 1],
-        turned_low, turned_high, load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high, boxes,
-    )  # fmt: skip
-    if found == 0:
+def against_triangles(P, Q, a, b, reach, more_low, more_high, bodies, points, boxes, out, count):
+    """Vertices of patch P near triangles of patch Q; a, b: their bodies; `more_...`: what boxes of P are widened by."""
+    patches, fours, listed = boxes.patches, boxes.triangle_fours, boxes.listed
+    start, triangle = patches.triangle_start, patches.triangle
+    low, high = load4(boxes.low, 4 * P) + more_low, load4(boxes.high, 4 * P) + more_high
+    four_count = list_fours(low, high, start, Q, fours, listed)
+    if four_count == 0:
         return count
-    columns, column, triangle = boxes.columns, boxes.column, patches.triangle
-    all_low, all_high = load4(columns, 0), load4(columns, 4)
-    for p in range(patches.vertex_start[P], patches.vertex_end[P]):
-        low, high = load4(points.low, 4 * p) + sweep_low, load4(points.high, 4 * p) + sweep_high
+    all_low, all_high = load4(boxes.low, 4 * Q), load4(boxes.high, 4 * Q)
+    end, first, hits, hit_count = count, first_four(start, Q), boxes.hits, 0
+    vertex = patches.vertex_start[P]
+    for p in range(vertex, patches.vertex_end[P]):
+        low, high = load4(points.low, 4 * p) + more_low, load4(points.high, 4 * p) + more_high
         if apart(low, high, all_low, all_high):
             continue
-        for four in range((found + 3) // 4):
-            bits = meets(low, high, columns, 8 + 24 * four)
-            if bits == 0:
-                continue
-            for k in range(4):  # without branches, which no processor could predict
-                t = np.uint64(3 * column[np.uint64(4 * four + k)])
-                i0, i1, i2 = triangle[t], triangle[t + np.uint64(1)], triangle[t + np.uint64(2)]
-                place = np.uint64(4 * count)
-                out.points[place], out.points[place + np.uint64(1)] = 4 * p, 4 * i0
-                out.points[place + np.uint64(2)], out.points[place + np.uint64(3)] = 4 * i1, 4 * i2
-                out.reach[np.uint64(count)] = reach
-                taken = (bits >> k & 1) & (p != i0) & (p != i1) & (p != i2)
-                if bodies.any_left_out and taken:
-                    taken = not is_left_out(bodies, a, b, p, i0, i1, i2, 1)
-                count += taken
+        for k in range(four_count):
+            place = listed[np.uint64(k)]
+            bits = meets(low, high, fours, place)
+            hits[np.uint64(hit_count)] = ((p - vertex) << HIT_BITS) + (place << 4) + bits
+            hit_count += bits != 0
+    for k in range(hit_count):
+        hit = hits[np.uint64(k)]
+        own, place = hit >> HIT_BITS, (hit & ((1 << HIT_BITS) - 1)) >> 4
+        p = vertex + own
+        i0, i1, i2 = load4(fours, place + 24), load4(fours, place + 28), load4(fours, place + 32)
+        shared = (i0 - p) * (i1 - p) * (i2 - p)
+        bits = hit & positive(shared * shared)
+        end = note_four(own, bits, (place - first) // (FOUR_SIZE // 4), out, end)
+    for c in range(count, end):
+        pair = np.int64(out.points[np.uint64(4 * c)])
+        p, t = vertex + (pair >> PAIR_BITS), np.uint64(3 * (start[Q] + (pair & ((1 << PAIR_BITS) - 1))))
+        i0, i1, i2 = triangle[t], triangle[t + np.uint64(1)], triangle[t + np.uint64(2)]
+        place = np.uint64(4 * count)
+        out.points[place], out.points[place + np.uint64(1)] = 4 * p, 4 * i0
+        out.points[place + np.uint64(2)], out.points[place + np.uint64(3)] = 4 * i1, 4 * i2
+        out.reach[np.uint64(count)] = reach
+        count += not (bodies.any_left_out and is_left_out(bodies, a, b, p, i0, i1, i2, 1))
     return count
 
 
 @lean_inline_kernel
-def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, count):
-    """Edges of patch P, swept, near edges of patch Q."""
-    patches = boxes.patches
-    nothing = spread(0.0)
-    found = pack_boxes(
-        boxes.edge_low, boxes.edge_high, patches.edge_start[Q], patches.edge_start[Q + 1], nothing, nothing,
-        load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high, boxes,
-    )  # fmt: skip
-    if found == 0:
+def against_edges(P, Q, a, b, reach, more_low, more_high, bodies, boxes, out, count):
+    """Edges of patch P near edges of patch Q, see `against_triangles`."""
+    patches, fours, listed = boxes.patches, boxes.edge_fours, boxes.listed
+    start, edge = patches.edge_start, patches.edge
+    low, high = load4(boxes.low, 4 * P) + more_low, load4(boxes.high, 4 * P) + more_high
+    four_count = list_fours(low, high, start, Q, fours, listed)
+    if four_count == 0:
         return count
-    columns, column, edge = boxes.columns, boxes.column, patches.edge
-    all_low, all_high = load4(columns, 0), load4(columns, 4)
-    for e in range(patches.edge_start[P], patches.edge_start[P + 1]):
-        low, high = load4(boxes.edge_low, 4 * e) + sweep_low, load4(boxes.edge_high, 4 * e) + sweep_high
-        if apart(low, high, all_low, all_high):
-            continue
-        i0, i1 = edge[2 * e], edge[2 * e + 1]
-        least = e if P == Q else -1
-        for four in range((found + 3) // 4):
-            bits = meets(low, high, columns, 8 + 24 * four)
-            if bits == 0:
+    # boxes of Q may be widened as well as those of P, by the same on the opposite sides
+    all_low, all_high = load4(boxes.low, 4 * Q) + more_high, load4(boxes.high, 4 * Q) + more_low
+    end, first, hits, hit_count = count, first_four(start, Q), boxes.hits, 0
+    own_first = first_four(start, P)
+    for own in range(own_first, past_four(start, P), FOUR_SIZE):
+        near = meets(all_low, all_high, fours, own)
+        for at in range(own, own + 4):
+            if near >> (at - own) & 1 == 0:
                 continue
-            for k in range(4):
-                other = column[np.uint64(4 * four + k)]
-                i2, i3 = edge[np.uint64(2 * other)], edge[np.uint64(2 * other + 1)]
-                place = np.uint64(4 * count)
-                out.points[place], out.points[place + np.uint64(1)] = 4 * i0, 4 * i1
-                out.points[place + np.uint64(2)], out.points[place + np.uint64(3)] = 4 * i2, 4 * i3
-                out.reach[np.uint64(count)] = EDGE_SHARE * reach
-                taken = (bits >> k & 1) & (i0 != i2) & (i0 != i3) & (i1 != i2) & (i1 != i3) & (other > least)
-                if bodies.any_left_out and taken:
-                    taken = not is_left_out(bodies, a, b, i0, i1, i2, i3, 2)
-                count += taken
+            e = (own - own_first) // (FOUR_SIZE // 4) + at - own
+            low = triple(fours[at], fours[at + 4], fours[at + 8]) + more_low
+            high = triple(fours[at + 12], fours[at + 16], fours[at + 20]) + more_high
+            for k in range((own - own_first) // FOUR_SIZE if P == Q else 0, four_count):
+                place = listed[np.uint64(k)]
+                bits = meets(low, high, fours, place)
+                hits[np.uint64(hit_count)] = (e << HIT_BITS) + (place << 4) + bits
+                hit_count += bits != 0
+    for k in range(hit_count):
+        hit = hits[np.uint64(k)]
+        own, place = hit >> HIT_BITS, (hit & ((1 << HIT_BITS) - 1)) >> 4
+        i0, i1 = edge[np.uint64(2 * (start[P] + own))], edge[np.uint64(2 * (start[P] + own) + 1)]
+        i2, i3 = load4(fours, place + 24), load4(fours, place + 28)
+        shared = (i2 - i0) * (i2 - i1) * (i3 - i0) * (i3 - i1)
+        bits = hit & positive(shared * shared)
+        end = note_four(own, bits, (place - first) // (FOUR_SIZE // 4), out, end)
+    for c in range(count, end):
+        pair = np.int64(out.points[np.uint64(4 * c)])
+        e, other = start[P] + (pair >> PAIR_BITS), start[Q] + (pair & ((1 << PAIR_BITS) - 1))
+        i0, i1 = edge[np.uint64(2 * e)], edge[np.uint64(2 * e + 1)]
+        i2, i3 = edge[np.uint64(2 * other)], edge[np.uint64(2 * other + 1)]
+        place = np.uint64(4 * count)
+        out.points[place], out.points[place + np.uint64(1)] = 4 * i0, 4 * i1
+        out.points[place + np.uint64(2)], out.points[place + np.uint64(3)] = 4 * i2, 4 * i3
+        out.reach[np.uint64(count)] = EDGE_SHARE * reach
+        taken = other > e or P != Q
+        count += taken and not (bodies.any_left_out and is_left_out(bodies, a, b, i0, i1, i2, i3, 2))
     return count
 
 
@@ -241,20 +263,18 @@ def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, si
 
     `count`: of both kinds so far, shape (2,).
     """
-    if boxes.near[P] == 0:
-        fit_primitives(P, points, boxes)
-    if boxes.near[Q] == 0:
-        fit_primitives(Q, points, boxes)
+    patches = boxes.patches
+    for patch in (P, Q):
+        if boxes.near[patch] == 0:
+            fit_primitives(patch, patches.triangle_start, patches.triangle, 3, points, boxes.triangle_fours)
+            fit_primitives(patch, patches.edge_start, patches.edge, 2, points, boxes.edge_fours)
+            boxes.near[patch] = 1
     way = load4(shift, 0)
     nothing = spread(0.0)
     low, high = larger(-way, nothing), larger(way, nothing)
-    count[0] = against_triangles(
-        P, Q, a, b, reach, low, high, nothing, nothing, bodies, points, boxes, corners, count[0]
-    )
+    count[0] = against_triangles(P, Q, a, b, reach, low, high, bodies, points, boxes, corners, count[0])
     if P != Q:
-        count[0] = against_triangles(
-            Q, P, b, a, reach, nothing, nothing, low, high, bodies, points, boxes, corners, count[0]
-        )
+        count[0] = against_triangles(Q, P, b, a, reach, high, low, bodies, points, boxes, corners, count[0])
     count[1] = against_edges(P, Q, a, b, reach, low, high, bodies, boxes, sides, count[1])
 
 
