@@ -12,7 +12,7 @@ FAR_STRAYING_SHARE = 0.1
 #: The most slack: near others as a share of the distance that is kept, else as a share of the mean edge.
 NEAR_SLACK, FAR_SLACK = 4.0, 0.25
 #: Slack over the deviation of a patch in the last epoch, and its least value as a share of the body's mean.
-SLACK_FACTOR, MEAN_SHARE = 1.6, 0.8
+SLACK_FACTOR, MEAN_SHARE = 2.0, 1.0
 #: Exponent of the growth of deviations with time.
 STRAYING_POWER = 1.6
 
