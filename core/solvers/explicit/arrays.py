@@ -72,7 +72,7 @@ class Points(NamedTuple):
     high: FloatArray
     slack: FloatArray  # largest allowed deviation from the predicted flight [m]; changes
     load: FloatArray  # scratch, shape (point_count,)
-    stamp: IntArray  # scratch, int64; in sweeps over contacts how often each point's velocity has changed
+    stamp: IntArray  # scratch, int64
     parent: IntArray  # scratch, int64
 
 
@@ -126,7 +126,6 @@ class Contacts(NamedTuple):
     aligned: BoolArray  # whether the normal leads from one touching point to the other in this step
     carried: BoolArray  # whether a side is a rigid body
     must: BoolArray  # whether the pair may come so near that `verify.py` must check it
-    settled_at: IntArray  # int64: `press.changes` after it was last swept; -1 if it must be swept again
 
 
 class Rigid(NamedTuple):
@@ -299,7 +298,6 @@ def contacts_of(capacity: int) -> Contacts:
         aligned=np.zeros(capacity, bool),
         carried=np.zeros(capacity, bool),
         must=np.zeros(capacity, bool),
-        settled_at=np.zeros(capacity, np.int64),
         **flat,
         **single,
     )

@@ -27,8 +27,6 @@ LEAST_SLIP = 1e-30
 PART_RATE = 20.0
 #: Gap beyond which a contact is answered only if the last step's change would close it, over the distance to keep.
 LEAST_FAR = 1.1
-#: Change of an impulse, as a share of the contact's normal one, below which sweeps end.
-LEAST_CHANGE = 1e-2
 #: How far points that touch may slide beyond their primitives, as a share of them.
 BEYOND = 0.3
 
@@ -192,42 +190,16 @@ def press(contact, x, velocity, h):
 
 @lean_kernel
 def press_again(contact, x, velocity, h):
-    """Another sweep over the contacts: what each stops, the others have changed. Where none has, nothing is done.
+    """Another sweep over the contacts: what each stops, the others have changed.
 
     Returns the largest change of an impulse, as a share of the contact's normal one.
     """
     most = 0.0
     for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
-            if is_near(contacts, c) and contacts.settled_at[c] != changes(contact, contacts, c):
+            if is_near(contacts, c):
                 most = max(most, press_one(contact, contacts, c, kind == 1, x, velocity, h))
     return most
-
-
-@lean_inline_kernel
-def changes(contact, contacts, c):
-    """How often the velocities of the points of contact c have changed."""
-    stamp, first = contact.points.stamp, 4 * c
-    return (
-        stamp[contacts.points[first] >> 2]
-        + stamp[contacts.points[first + 1] >> 2]
-        + stamp[contacts.points[first + 2] >> 2]
-        + stamp[contacts.points[first + 3] >> 2]
-    )
-
-
-@lean_inline_kernel
-def note_change(contact, contacts, c, change):
-    """Count a change of the impulse of contact c at its points: `press_again` takes the contacts that share them.
-
-    It takes contact c itself, too, if that may not have settled: the couple of its friction turns the triangle.
-    """
-    if change > 0.0:
-        for k in range(4):
-            i = contacts.points[4 * c + k] >> 2
-            contact.points.stamp[i] += contact.points.inverse_mass[i] != 0.0
-    is_settled = change < LEAST_CHANGE and not contacts.carried[c]
-    contacts.settled_at[c] = changes(contact, contacts, c) if is_settled else -1
 
 
 @lean_kernel
@@ -246,7 +218,6 @@ def press_one(contact, contacts, c, are_edges, x, velocity, h):
     along = ux * nx + uy * ny + uz * nz
     size = max((parting - along) / inverse_mass, -held)
     if held == 0.0 and size <= 0.0:
-        note_change(contact, contacts, c, 0.0)
         return 0.0
     contacts.grip[4 * c + 3] = held + size
     jx, jy, jz = size * nx, size * ny, size * nz
@@ -267,9 +238,7 @@ def press_one(contact, contacts, c, are_edges, x, velocity, h):
     if (fx != 0.0 or fy != 0.0 or fz != 0.0) and contact.bodies.kind[pair_of(contact, contacts, c)[1]] == SOFT:
         taken = (fx * fx + fy * fy + fz * fz) * inverse_mass
         turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz, taken)
-    change = max(change, abs(size) / max(held, held + size))
-    note_change(contact, contacts, c, change)
-    return change
+    return max(change, abs(size) / max(held, held + size))
 
 
 @lean_kernel

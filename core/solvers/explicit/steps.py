@@ -39,7 +39,7 @@ from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
 from .own import find_margins
-from .press import LEAST_CHANGE, note_all, press, press_again
+from .press import note_all, press, press_again
 from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
@@ -48,7 +48,7 @@ from .standstill import hold_stopped
 from .start_loads import StartLoads, aim
 
 #: Further sweeps over the contacts: at most, and the change of an impulse that ends them, as a share.
-MOST_SWEEPS = 10
+MOST_SWEEPS, LEAST_CHANGE = 10, 1e-2
 
 
 class Scene(NamedTuple):
