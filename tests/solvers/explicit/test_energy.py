@@ -112,7 +112,10 @@ def gain(name: str, bounciness: float, friction: float, seed: int) -> float:
 
 
 #: Fast ones for every run; all others before a release.
-FEW = [("heap_beside_a_ball", 0.5, 0.5), ("boxes_on_a_ball", 0.0, 0.0), ("ball_on_boxes", 1.0, 0.5), ("thick_skins", 0.5, 1.0)]
+FEW = [
+    ("heap_beside_a_ball", 0.5, 0.5), ("boxes_on_a_ball", 0.0, 0.0), ("ball_on_boxes", 1.0, 0.5),
+    ("thick_skins", 0.5, 1.0),
+]  # fmt: skip
 ALL = [(name, bounce, friction) for name in SCENES for bounce in (0.0, 0.5, 1.0) for friction in (0.0, 0.5, 1.0)]
 CASES = [(*case, 1) for case in FEW]
 SLOW = [(*case, seed) for case in ALL for seed in range(1, 11) if (*case, seed) not in CASES]
