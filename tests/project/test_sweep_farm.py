@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -18,29 +19,49 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, str(ROOT / "softpressure" / "batch" / "as_module.py")]
-#: Of the cases the last one fails.
-CASES = 5
+CASES = 4
+#: Notes its process and that above it, and becomes the real command.
+LOGGED = """
+import os, sys
+if sys.argv[1] == "sweep-case":
+    with open(os.path.join(sys.argv[2], "attempts.txt"), "a") as file:
+        file.write(f"{sys.argv[3]} {os.getppid()} {os.getpid()}\\n")
+os.execv(sys.executable, [sys.executable, COMMAND, *sys.argv[1:]])
+"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A sweep of a sample file."""
+    """A sweep of a sample file, whose last case fails."""
     if importlib.util.find_spec("bpy") is None:
         pytest.skip("needs Blender as a module")
-    widths = ",".join(f"{1.0 + 0.01 * number:g}" for number in range(CASES - 1))
+    command = str(ROOT / "softpressure" / "batch" / "as_module.py")
+    widths = ",".join(f"{1.0 + 0.01 * n:g}" for n in range(CASES))
     words = ["sweep", str(ROOT / "sample_blends" / "squeeze.blend"), "--frames=1:4", "--plan", f"--output={tmp_path}"]
-    subprocess.run([*COMMAND, *words, "--set", f"Torus.scale[0]={widths},0"], check=True)
+    subprocess.run([sys.executable, command, *words, "--set", f"Torus.scale[0]={widths},0"], check=True)
+    script = tmp_path / "logged.py"
+    script.write_text(f"COMMAND = {command!r}\n{LOGGED}")
+    (tmp_path / "plan.json").write_text(json.dumps(plan(tmp_path) | {"command": [sys.executable, str(script)]}))
     return tmp_path
+
+
+def plan(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / "plan.json").read_text()))
 
 
 def check_result(folder: Path) -> None:
     """All cases but the last are finished, and that one says why it is not."""
-    *good, bad = [case["name"] for case in json.loads((folder / "plan.json").read_text())["cases"]]
+    *good, bad = [case["name"] for case in plan(folder)["cases"]]
     assert {path.parent.name for path in folder.glob("[!.]*/result.json")} == {*good}
     assert re.match(r"[\w. ]+: .*", (folder / f"{bad}.failed.txt").read_text())
     assert not list(folder.glob(".*.part"))
-    assert (folder / "results.csv").read_text().count(",finished,") == len(good)
+    assert (folder / "results.csv").read_text().count(",finished,") == CASES
+
+
+def attempts(folder: Path) -> list[list[str]]:
+    """Of each attempt: its case, the process above it, and its own."""
+    path = folder / "attempts.txt"
+    return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def wait_until(holds: Callable[[], Any]) -> None:
@@ -52,26 +73,28 @@ def wait_until(holds: Callable[[], Any]) -> None:
 
 
 def test_dask_loses_no_case_when_a_worker_is_killed(folder: Path) -> None:
-    distributed, psutil = pytest.importorskip("distributed"), pytest.importorskip("psutil")
+    distributed = pytest.importorskip("distributed")
     import sweep_dask
 
     options = {"processes": True, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        worker, killed = psutil.Process(client.run(os.getpid).popitem()[1]), list[str]()
+        victim = str(client.run(os.getpid).popitem()[1])
 
         def kill() -> None:
-            wait_until(lambda: [child for child in worker.children() if "sweep-case" in child.cmdline()])
-            (case,) = [child for child in worker.children() if "sweep-case" in child.cmdline()]
-            killed.append(case.cmdline()[-1])
-            worker.kill()  # as if its machine were lost
-            case.kill()
+            wait_until(lambda: any(parent == victim for _, parent, _ in attempts(folder)))
+            case = next(own for _, parent, own in attempts(folder) if parent == victim)
+            for process in (victim, case):  # as if its machine were lost
+                os.kill(int(process), signal.SIGKILL)
 
         thread = threading.Thread(target=kill)
         thread.start()
         assert sweep_dask.run(client, folder, None) == 1  # one case fails
         thread.join()
     check_result(folder)
-    assert killed
+    tried = [name for name, _, _ in attempts(folder)]
+    assert len(tried) > len({*tried})  # the case of the killed worker was begun twice
+    bad = plan(folder)["cases"][-1]["name"]
+    assert tried.count(bad) == 1 or tried[-1] == bad  # what fails by itself is not tried again
 
 
 #: What Flamenco gives a job type: `author`, and a job that takes tasks.
@@ -83,38 +106,48 @@ var author = {
     addDependency(task) { this.dependencies.push(task.name); }}),
   Command: (name, parameters) => ({name, parameters}),
 };
-function compiled(folder, case_count) {
-  compileJob({settings: {folder, case_count}, addTask(task) { tasks.push(task); }});
+function compiled(settings) {
+  tasks = [];
+  compileJob({settings, addTask(task) { tasks.push(task); }});
   return JSON.stringify(tasks);
 }
 """
 
 
-def compiled(folder: Path, case_count: int) -> list[dict[str, Any]]:
+def compiled(settings: dict[str, Any]) -> list[dict[str, Any]]:
     """The tasks of a job of the job type, as the Flamenco Manager compiles them."""
-    context = pytest.importorskip("quickjs").Context()
-    context.eval(AUTHOR + (ROOT / "tools" / "flamenco" / "softpressure_sweep.js").read_text(encoding="utf-8"))
-    return list(json.loads(context.eval(f"compiled({json.dumps(str(folder))}, {case_count})")))
+    quickjs = pytest.importorskip("quickjs")
+    script = (ROOT / "tools" / "flamenco" / "softpressure_sweep.js").read_text(encoding="utf-8")
+    context = quickjs.Context()
+    context.eval(AUTHOR + script)
+    types = json.loads(context.eval("JSON.stringify(JOB_TYPE)"))
+    assert types["label"] and {each["key"]: each["type"] for each in types["settings"]} == {
+        "folder": "string", "case_count": "int32"
+    }  # fmt: skip
+    return list(json.loads(context.eval(f"compiled({json.dumps(settings)})")))
 
 
 def test_flamenco_loses_no_case_when_a_worker_is_killed(folder: Path) -> None:
     """Workers run the commands of tasks; that of a worker that is lost is run again, as the Manager has it."""
-    *cases, collect = compiled(folder, CASES)
-    assert collect["dependencies"] == [task["name"] for task in cases] and len(cases) == CASES
-    assert {task["type"] for task in (*cases, collect)} == {"blender"}
-    for number, task in enumerate((cases[0], *cases, collect)):
+    tasks = compiled({"folder": str(folder), "case_count": CASES + 1})
+    assert [task["name"] for task in tasks] == [*(f"case-{n + 1}" for n in range(CASES + 1)), "collect"]
+    assert tasks[-1]["dependencies"] == [task["name"] for task in tasks[:-1]]
+    assert {task["type"] for task in tasks} == {"blender"} and not any(task["dependencies"] for task in tasks[:-1])
+    codes = []
+    for task in [tasks[1], *tasks]:
         (command,) = task["commands"]
-        assert (command["name"], command["parameters"]["exe"]) == ("exec", "{blender}")
+        assert command["name"] == "exec" and command["parameters"]["exe"] == "{blender}"
         words = command["parameters"]["args"]
         assert words[:2] == ["--command", "softpressure"]
-        process = subprocess.Popen([*COMMAND, *words[2:]])
-        if number == 0:
+        process = subprocess.Popen([*plan(folder)["command"], *words[2:]])
+        if not codes:
             wait_until(lambda: list(folder.glob(".*.part")))
             process.kill()
-        assert (process.wait() == 0) == (task in cases[:-1] and number > 0)  # one case fails
+        codes.append(process.wait())
     check_result(folder)
+    assert codes == [-signal.SIGKILL, *[0] * CASES, 1, 1]  # one case fails
 
 
 def test_a_flamenco_job_without_cases_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="a sweep has at least one case"):
-        compiled(tmp_path, 0)
+        compiled({"folder": str(tmp_path), "case_count": 0})
