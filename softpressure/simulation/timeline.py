@@ -117,6 +117,7 @@ def _frame_to_simulate(scene: bpy.types.Scene, session: Session) -> int | None:
             return None
     elif not _may_start(scene, session):
         return None
+    # what a run needs does not change after its second frame: another input starts another run
     run.is_ready = (run.is_ready and frame != settings.frame_start) or run_start.can_step(scene)
     return frame if run.is_ready else None
 

@@ -6,7 +6,20 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, add_floor, add_mesh, frame, key, play, rest, shown, this_run, this_session
+from bpy_scene import (
+    FallingWorld,
+    add_ball,
+    add_floor,
+    add_mesh,
+    frame,
+    key,
+    play,
+    rest,
+    select,
+    shown,
+    this_run,
+    this_session,
+)
 from softpressure_ext.core.topology import signed_volume
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -115,6 +128,29 @@ def test_pinned_vertices_follow_the_object_s_animation() -> None:
         x = bpy.data.objects["Ball"].matrix_world.translation.x
         np.testing.assert_allclose(shown(ball)[top], begin[top] + (x, 0, 0), atol=1e-5)
         np.testing.assert_allclose(shown(ball)[free][:, 0], begin[free][:, 0], atol=1e-5)
+
+
+def test_pinned_vertices_follow_an_armature_that_deforms_the_mesh() -> None:
+    armature = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", armature)
+    bpy.context.collection.objects.link(rig)
+    select(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = armature.edit_bones.new("Bone")
+    bone.head, bone.tail = (0, 0, 0), (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    ball = add_ball()
+    top = pin_top(ball)
+    ball.vertex_groups.new(name="Bone").add(range(len(ball.data.vertices)), 1.0, "REPLACE")
+    ball.modifiers.new("Armature", "ARMATURE").object = rig
+    pose = rig.pose.bones["Bone"]
+    key(pose, "location", (1, (0.0, 0, 0)), (5, (2.0, 0, 0)))
+    begin = start().bodies[0].positions
+    play(2, 5)
+    assert not this_session().refusals.error
+    np.testing.assert_allclose(shown(ball)[top], begin[top] + (2, 0, 0), atol=1e-5)
+    free = np.setdiff1d(np.arange(len(begin)), top)
+    np.testing.assert_allclose(shown(ball)[free][:, 0], begin[free][:, 0], atol=1e-5)
 
 
 def test_painting_another_pin_weight_resets_at_the_first_frame() -> None:

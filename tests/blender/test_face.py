@@ -7,9 +7,9 @@ import manual
 import pytest
 from bpy_panels import Layout, body_rows, drawn, show, shown_panels
 from bpy_scene import add_ball, play, select, this_run
+from softpressure_ext import panels
 from softpressure_ext.panels import menus
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
-from softpressure_ext.panels.manual import manual_map
 from softpressure_ext.softpressure.bodies import materials
 from softpressure_ext.softpressure.properties import automatic
 
@@ -145,6 +145,9 @@ def note(tips: dict[str, str], group: Any) -> None:
 # -- The page that the panels' help buttons open: it is there, current, and tells of everything that can be set
 
 
+PANELS = [cls for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel) and hasattr(cls, "section")]
+
+
 def test_the_manual_is_current() -> None:
     page = manual.page()
     assert manual.PAGE.read_text(encoding="utf-8") == page, "run `nox -s samples`"
@@ -163,6 +166,8 @@ def test_every_setting_is_in_the_manual_once_and_says_what_it_does() -> None:
 
 @pytest.mark.smoke
 def test_f1_on_each_setting_opens_its_line() -> None:
+    from softpressure_ext.panels.manual import manual_map
+
     page, (address, found) = manual.OPENED.read_text(encoding="utf-8"), manual_map()
     assert address == manual.OPENED.as_uri()
     by_name = dict(found)
@@ -173,8 +178,17 @@ def test_f1_on_each_setting_opens_its_line() -> None:
             assert page.count(f'<a id="{end.removeprefix("#")}"></a>') == 1, name
 
 
+def test_panels_are_in_both_places() -> None:
+    places = {"VIEW_3D": set(), "PROPERTIES": set()}
+    for panel in PANELS:
+        places[panel.bl_space_type].add(panel.section)
+    assert places["VIEW_3D"] == places["PROPERTIES"] and len(places["VIEW_3D"]) >= 7
+
+
 @pytest.mark.smoke
 def test_the_menu_of_kinds_and_the_cross_act_on_the_same_meshes() -> None:
+    from bpy_scene import add_ball, select
+
     first, second, third = add_ball("A"), add_ball("B", (3, 0, 5)), add_ball("C", (6, 0, 5), None)
     select(first, second)
     assert bpy.ops.softpressure.add_body(kind="RIGID") == {"FINISHED"}

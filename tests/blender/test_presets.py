@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import preset_sheet
 import pytest
-from bpy_scene import add_ball, add_floor, problem_of, select, shown, this_session
+from bpy_scene import add_ball, add_mesh, problem_of, select, shown, this_session
 from softpressure_ext.panels.presets import SOFTPRESSURE_PT_presets
 from softpressure_ext.softpressure.bodies import materials
 
@@ -27,7 +27,9 @@ def drop(name: str, times: float = 6.0) -> tuple[np.ndarray, float, np.ndarray]:
     scene, size = bpy.context.scene, preset_sheet.SHOWS[name].size
     rate = 12.0 / math.sqrt(size / GRAVITY)
     scene.render.fps, scene.frame_start, scene.frame_end = round(rate), 1, round(12 * times)
-    add_floor(size=18.0 * size)
+    add_mesh("Floor", [(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], [(0, 1, 2, 3)])
+    bpy.context.object.scale = (size, size, 1.0)
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
     obj = preset_sheet.add(name)
     obj.location.z = 0.5 * obj.dimensions.z + size
     bpy.context.view_layer.update()
@@ -167,9 +169,6 @@ def test_a_material_of_ones_own_is_kept_applied_and_removed(user_folder: Path) -
         ("settings.id_data.location.x = 1.0", "line 3 sets no setting of a material"),
         ("settings.mass = ", "cannot be read"),
         ("settings.mass = " + "(" * 2000, "cannot be read"),
-        ("settings.mass = None", "mass expected a float type"),
-        ("settings.area_density = None", "not supported between"),
-        ("settings.area_density = 1" + 400 * "0", "too large"),
     ],
 )
 def test_presets_are_read_and_not_run(
@@ -180,8 +179,26 @@ def test_presets_are_read_and_not_run(
     head = "import bpy\nsettings = bpy.context.object.softpressure\n"
     path.write_text(head + line.replace("MARK", repr(str(mark))) + "\n")
     bpy.ops.softpressure.apply_preset(filepath=str(path))
-    assert "Hostile.py: " in (said := capfd.readouterr().out) and complaint in said
+    assert f"Hostile.py: {complaint}" in capfd.readouterr().out
     assert not mark.exists() and ball.softpressure.mass == 2.5 and ball.softpressure.kind == "SOFT"
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("mass = None", "mass expected a float type"),
+        ("area_density = None", "not supported between"),
+        ("area_density = 1" + 400 * "0", "too large"),
+    ],
+)
+def test_a_preset_with_an_error_says_so(
+    user_folder: Path, capfd: pytest.CaptureFixture[str], line: str, complaint: str
+) -> None:
+    add_ball()
+    path = user_folder / "Old.py"
+    path.write_text(f"import bpy\nsettings = bpy.context.object.softpressure\nsettings.{line}\n")
+    assert bpy.ops.softpressure.apply_preset(filepath=str(path)) == {"FINISHED"}
+    assert "Old.py: " in (said := capfd.readouterr().out) and complaint in said
 
 
 # What the materials look like.
@@ -191,7 +208,8 @@ def test_presets_are_read_and_not_run(
 def test_a_preset_holds_on_the_sphere_that_blender_adds(name: str) -> None:
     scene = bpy.context.scene
     scene.frame_end = 25
-    add_floor()
+    bpy.ops.mesh.primitive_plane_add(size=20.0)
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
     bpy.ops.mesh.primitive_uv_sphere_add(location=(0, 0, 1.2))
     ball = bpy.context.object
     bpy.ops.softpressure.add_body(kind="SOFT")

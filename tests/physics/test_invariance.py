@@ -35,7 +35,8 @@ def test_turned_and_a_kilometre_away(solver):
     # along another curve, so contacts (of XPBD all constraints) are answered in another order
     for away in (there - here, path_of(thrown_ball(solver, turn), 40) @ turn - here):
         assert np.abs(away[:8]).max() < 1e-6 and np.abs(away).max() < 0.003
-    assert np.abs(there - here)[:8].max() < 1e-9  # the same order
+    exact = len(here) if solver == "XPBD" else 8  # frames; its contacts do not enlarge what is rounded
+    assert np.abs(there - here)[:exact].max() < 1e-9
 
 
 def test_scaled_sixteen_times(monkeypatch):

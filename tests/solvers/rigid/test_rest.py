@@ -90,6 +90,17 @@ def test_a_fine_sphere_rolls_down_a_slope():
     )  # fmt: skip
 
 
+def test_a_pile_of_three_boxes_comes_to_rest():
+    boxes = [(block((0.2, 0.2, 0.2), (0.0, 0.0, 0.103 + 0.2041 * k)), {}) for k in range(3)]
+    world = world_of(*boxes, floor={})
+    run(world, 3.0)
+    places = [world.rigid_positions(k) for k in range(3)]
+    run(world, 1.0)
+    for k, place in enumerate(places):
+        assert (world.rigid_positions(k) == place).all()  # what rests is let alone, to the last bit
+        np.testing.assert_allclose(centre(world, k)[:2], 0.0, atol=1e-3)
+
+
 def test_ten_boxes_stand_for_ten_seconds():
     boxes = [(block((0.2, 0.2, 0.2), (0.0, 0.0, 0.103 + 0.2041 * k)), {}) for k in range(10)]
     world = world_of(*boxes, floor={}, frame_rate=24.0, substeps=10)
