@@ -1,4 +1,4 @@
-"""Even mesh of any drawn mesh: repaired, wrapped where it is not closed, and remeshed."""
+"""Even mesh of any drawn mesh: repaired, wrapped where it is not closed, remeshed, and smoothed where it crosses."""
 
 from collections.abc import Generator
 from typing import NamedTuple
@@ -8,6 +8,7 @@ import numpy as np
 from ..array_types import FloatArray, IntArray
 from ..errors import MeshError, ParameterError
 from ..topology import check_extent, triangle_areas
+from .crossings import crossing_vertices, smoothed
 from .drawn import drawn_surface, vertex_normals
 from .holes import fill_holes
 from .nearest import nearest_triangles
@@ -20,11 +21,15 @@ from .wrapped_parts import GAP, nearer, open_groups, wrapped_parts
 
 #: Fewest vertices that can be asked for.
 LEAST_COUNT = 20
+#: What crosses is smoothed with this many times the vertices, for that not more than the second number; where that does
+#: not help, with as many as are asked for.
+FINER, FINEST = 4, 4_000
 
 #: What was done to a mesh that encloses nothing as it is drawn; ends of sentences "Suzanne ...".
-FILLED, WRAPPED, TURNED = (
+FILLED, WRAPPED, SMOOTHED, TURNED = (
     "is not closed: simulated as if its holes were filled",
     "is not one closed surface: simulated as if it were",
+    "would cross itself as an even mesh: simulated as if it were smooth where it does",
     "has faces that point inwards: simulated as if they did not",
 )
 JOINED = f"has {{}} of its gaps closed, those of less than {100.0 * GAP:.2g} % of its size"
@@ -35,7 +40,7 @@ class EvenMesh(NamedTuple):
 
     positions: FloatArray  # shape (vertex_count, 3), in the units of the drawn ones
     triangles: IntArray  # counter-clockwise from outside, shape (triangle_count, 3)
-    notes: tuple[str, ...]  # what was done to the drawn mesh: `FILLED`, `WRAPPED`, `TURNED`
+    notes: tuple[str, ...]  # what was done to the drawn mesh: `FILLED`, `WRAPPED`, `SMOOTHED`, `TURNED`
     face: Numbers  # of each drawn vertex: the triangle that stands for it, shape (drawn_count,)
     drawn_normals: FloatArray  # of drawn vertices, unit; zero where there is no face, shape (drawn_count, 3)
     nearest: Numbers  # of each vertex: corners of the nearest drawn triangle, shape (vertex_count, 3)
@@ -47,8 +52,9 @@ def even_mesh(positions: FloatArray, triangles: Numbers, vertex_count: int) -> E
 
     Parameters: `positions`, shape (drawn_count, 3), in any unit; `triangles`, shape (triangle_count, 3). Isotropic
     remeshing (`remesh.py`) keeps volume, thin parts, sharp edges, genus and number of parts of a closed surface. Holes
-    are filled; what still is not closed, or in parts that cross, is wrapped. Very many vertices are joined first
-    (`shrink.py`). The same bits each time, in whatever order the triangles are given.
+    are filled; what still is not closed, or in parts that cross, is wrapped. Where the even mesh would cross itself, it
+    is smoothed. Very many vertices are joined first (`shrink.py`). The same bits each time, in whatever order the
+    triangles are given.
     Raises `MeshError` if there is no surface at all.
     """
     slices = even_mesh_slices(positions, triangles, vertex_count)
@@ -83,24 +89,18 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
         mesh, distances, gaps = wrapped_parts(mesh)
         notes += (JOINED.format(gaps),) if gaps else ()
         yield 0.1
-    twin = np.zeros(mesh.triangles.size, np.int64)
-    set_twins(mesh.triangles, twin)
-    length = float(np.sqrt(2.0 * _area(mesh) / (np.sqrt(3.0) * vertex_count)))
-    surface = drawn_surface(mesh.x, mesh.triangles, twin, length, vertex_count)
-    done = 0.2
-    yield done
-    remeshing = remesh(surface, vertex_count, length)
-    while True:
-        try:
-            share = next(remeshing)
-        except StopIteration as end:
-            made: Remeshed = end.value
+    made, length = yield from _remeshed(mesh, vertex_count, 0.2, 0.9)
+    even, vertex = nearer(made, distances) if WRAPPED in notes else made.x, mesh.vertex
+    crosses = crossing_vertices(even, made.triangles).any()
+    for count in (max(vertex_count, min(FINER * vertex_count, FINEST)), vertex_count) if crosses else ():
+        fine, _ = yield from _remeshed(mesh, count, 0.9, 0.95)
+        if (smooth := smoothed(fine.x, fine.triangles)) is not None:
+            mesh, notes = Mesh(smooth, fine.triangles.astype(np.int64), vertex), (*notes, SMOOTHED)
+            made, length = yield from _remeshed(mesh, vertex_count, 0.95, 0.95)
+            even, vertex = made.x, np.full_like(vertex, -1)
             break
-        done = done if np.isnan(share) else max(done, 0.2 + 0.7 * share)
-        yield done
-    even = nearer(made, distances) if WRAPPED in notes else made.x
     normals = _to_given(drawn.vertex, vertex_normals(drawn.x, drawn.triangles))
-    face = np.where(mesh.vertex >= 0, made.face[mesh.vertex], -1)
+    face = np.where(vertex >= 0, made.face[vertex], -1)
     lost = np.flatnonzero(face < 0)
     if len(lost):
         face[lost] = nearest_triangles(x[lost], normals[lost], even, made.triangles, length)[0]
@@ -108,6 +108,26 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
     near, weights = nearest_triangles(even, vertex_normals(even, made.triangles), carrier.x, carrier.triangles, length)
     corners = _given_vertex(drawn)[carrier.triangles[near]]
     return EvenMesh(middle + size * even, made.triangles, notes, face, normals, corners, weights)
+
+
+def _remeshed(
+    mesh: Mesh, vertex_count: int, begin: float, end: float
+) -> Generator[float, None, tuple[Remeshed, float]]:
+    """The even surface of a closed one, and its edge length; yields the share that is done, from `begin` to `end`."""
+    twin = np.zeros(mesh.triangles.size, np.int64)
+    set_twins(mesh.triangles, twin)
+    length = float(np.sqrt(2.0 * _area(mesh) / (np.sqrt(3.0) * vertex_count)))
+    surface = drawn_surface(mesh.x, mesh.triangles, twin, length, vertex_count)
+    done = begin
+    yield done
+    remeshing = remesh(surface, vertex_count, length)
+    while True:
+        try:
+            share = next(remeshing)
+        except StopIteration as finished:
+            return finished.value, length
+        done = done if np.isnan(share) else max(done, begin + (end - begin) * share)
+        yield done
 
 
 def in_order(triangles: Numbers) -> Numbers:

@@ -5,16 +5,16 @@ towards six at each vertex; vertices move to the middle of their faces. Every ch
 surface away from its samples (`samples.py`).
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray
-from ..contact.crossings import crossing_pairs
 from ..jit import lean_kernel
-from ..topology import signed_volume, unique_edges
+from ..topology import signed_volume
 from .collapse import collapse_edges
+from .crossings import crossing_vertices, without_crossings
 from .drawn import Drawn
 from .flip import flip_edges
 from .move import move_vertices
@@ -56,11 +56,11 @@ def remesh(drawn: Drawn, vertex_count: int, length: float) -> Generator[float, N
     Where it crosses itself and the drawn one does not, it is made again, and changes that make crossings are refused.
     """
     made = yield from _remesh(drawn, vertex_count, length, is_guarded=False)
-    crossing = _crossing_vertices(made.x, made.triangles).sum()
-    if crossing and not _crossing_vertices(drawn.x, drawn.triangles.astype(np.int32)).any():
+    crossing = crossing_vertices(made.x, made.triangles).sum()
+    if crossing and not crossing_vertices(drawn.x, drawn.triangles.astype(np.int32)).any():
         drawn.samples.distance[:] = 0.0
         guarded = yield from _remesh(drawn, vertex_count, length, is_guarded=True)
-        if _crossing_vertices(guarded.x, guarded.triangles).sum() < crossing:
+        if crossing_vertices(guarded.x, guarded.triangles).sum() < crossing:
             return guarded
     return made
 
@@ -189,15 +189,6 @@ def _surface(drawn: Drawn, vertex_count: int, length: float, is_guarded: bool) -
     return m
 
 
-def _crossing_vertices(x: FloatArray, triangles: IntArray) -> BoolArray:
-    """Of each vertex of a surface: whether it is of an edge that pierces a triangle, or of such a triangle."""
-    edges, of = unique_edges(triangles)[0], np.zeros(len(triangles), np.int32)
-    edge, triangle = crossing_pairs(x, triangles, edges, of, np.zeros(len(edges), np.int32)).T
-    crossing = np.zeros(len(x), bool)
-    crossing[edges[edge]], crossing[triangles[triangle]] = True, True
-    return crossing
-
-
 def _room(values: Any, count: int, fill: Any) -> Any:
     """An array that begins with these values and has room for more."""
     whole = np.full((count, *values.shape[1:]), fill, values.dtype)
@@ -276,15 +267,6 @@ def _result(m: Surface, drawn: Drawn, is_guarded: bool) -> Remeshed:
         return with_volume(m.x[used], made, fixed, volume)
 
     return Remeshed(without_crossings(offset, made, sharp) if is_guarded else offset(sharp), made, sharp, face)
-
-
-def without_crossings(offset: Callable[[BoolArray], FloatArray], triangles: IntArray, fixed: BoolArray) -> FloatArray:
-    """Positions by `offset`, which moves all but the fixed vertices: those are fixed, too, that would cross others."""
-    x = offset(fixed)
-    while (crossing := _crossing_vertices(x, triangles) & ~fixed).any():
-        fixed = fixed | crossing
-        x = offset(fixed)
-    return x
 
 
 def with_volume(x: FloatArray, triangles: Numbers, fixed: BoolArray, volume: float) -> FloatArray:

@@ -4,10 +4,11 @@ import numpy as np
 
 from ..array_types import FloatArray
 from ..topology import signed_volume, triangle_areas
+from .crossings import without_crossings
 from .drawn import vertex_normals
 from .parts import part_names, united
 from .rays import grid_of, set_thickness
-from .remesh import Remeshed, without_crossings
+from .remesh import Remeshed
 from .repair import Mesh, split_pinched
 from .surface import Numbers, set_twins
 from .wrap import CELLS, CLOSING, DISTANCE, wrap

@@ -6,7 +6,15 @@ import pytest
 import shapes
 from softpressure_ext.core import Follower, MeshError, ParameterError
 from softpressure_ext.core.simulation_mesh import even, remesh, shrink
-from softpressure_ext.core.simulation_mesh.even import FILLED, JOINED, TURNED, WRAPPED, even_mesh, even_mesh_slices
+from softpressure_ext.core.simulation_mesh.even import (
+    FILLED,
+    JOINED,
+    SMOOTHED,
+    TURNED,
+    WRAPPED,
+    even_mesh,
+    even_mesh_slices,
+)
 from softpressure_ext.core.simulation_mesh.wrapped_parts import GAP
 from softpressure_ext.core.topology import check_closed_surface
 
@@ -82,15 +90,23 @@ def test_thin_plates_near_each_other_do_not_cross(thickness, gap, count):
         assert np.quantile(away, 0.95) < 0.03  # a tenth of a side at most
 
 
-def test_what_is_drawn_crossing_itself_is_made_once(monkeypatch):
-    """It crosses as drawn: with the guard it would take twice the time and cross as well."""
+@pytest.mark.parametrize("count", [300, 1000])
+def test_what_crosses_itself_is_smoothed_there(count, monkeypatch):
+    """What crosses as drawn is not made with the guard: that would take twice the time and cross as well."""
     made, once = [], remesh._remesh
     monkeypatch.setattr(remesh, "_remesh", lambda *args, **how: made.append(how) or once(*args, **how))
-    x, triangles = shapes.icosphere(2, 0.5)
-    x[x[:, 2].argmax()] = 0.0, 0.0, -0.7  # pulled through the other side
-    even = even_mesh(x, triangles, 300)
-    assert drawn.crossing_count(even.positions, even.triangles) > 0
-    assert made == [{"is_guarded": False}]
+    x, triangles = shapes.torus(0.145, 0.15)  # thicker than its hole is wide
+    assert drawn.crossing_count(x, triangles) > 0
+    even = even_mesh(x, triangles, count)
+    assert even.notes == (SMOOTHED,)
+    assert made[1] == {"is_guarded": False}
+    check_closed_surface("even", even.positions, even.triangles)
+    assert drawn.euler(even.triangles) == 0
+    assert drawn.crossing_count(even.positions, even.triangles) == 0
+    away = drawn.distances(drawn.points_on(x, triangles, 1000), even.positions, even.triangles) / drawn.size_of(x)
+    assert away.max() < 0.03 and np.quantile(away, 0.95) < 0.0125
+    follower = Follower(even, x)
+    assert np.allclose(follower.positions(even.positions), x, rtol=0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("count", [300, 1000])
