@@ -31,6 +31,20 @@ def apart(low, high, other_low, other_high):
     return any_larger(-low, other_high) or any_larger(-other_low, high)
 
 
+@lean_inline_kernel
+def half_kept(bodies, b):
+    """Half of the distance that boxes of body b keep [m]: from itself where that is looked for, else from others."""
+    return 0.5 * bodies.own_thickness[b] if bodies.own_thickness[b] > 0.0 else bodies.thickness[b]
+
+
+@lean_inline_kernel
+def widening(a, b, reach, way, bodies):
+    """Further widening of boxes of body a, below and above [m]: by a way relative to body b, and the rest of reach."""
+    rest = spread(max(reach - half_kept(bodies, a) - half_kept(bodies, b), 0.0))
+    nothing = spread(0.0)
+    return larger(-way, nothing) + rest, larger(way, nothing) + rest
+
+
 @lean_kernel
 def predict_flight(b, x, velocity, time, is_single, bodies, points, boxes):
     """Predicted flight of body b for an epoch [s], the boxes of its points and its own; `is_single`: of one step."""
@@ -41,7 +55,7 @@ def predict_flight(b, x, velocity, time, is_single, bodies, points, boxes):
     mean = total * (1.0 / max(last - first, 1))
     store4(bodies.mean, 4 * b, mean)
     common = COMMON_SHARE if bodies.kind[b] == SOFT and not is_single else 0.0
-    half = max(bodies.thickness[b], 0.5 * bodies.own_thickness[b])
+    half = half_kept(bodies, b)
     body_low, body_high = spread(NOWHERE), spread(NOWHERE)
     patches = boxes.patches
     for patch in range(patches.body_start[b], patches.body_start[b + 1]):
@@ -269,9 +283,7 @@ def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, si
             fit_primitives(patch, patches.triangle_start, patches.triangle, 3, points, boxes.triangle_fours)
             fit_primitives(patch, patches.edge_start, patches.edge, 2, points, boxes.edge_fours)
             boxes.near[patch] = 1
-    way = load4(shift, 0)
-    nothing = spread(0.0)
-    low, high = larger(-way, nothing), larger(way, nothing)
+    low, high = widening(a, b, reach, load4(shift, 0), bodies)
     count[0] = against_triangles(P, Q, a, b, reach, low, high, bodies, points, boxes, corners, count[0])
     if P != Q:
         count[0] = against_triangles(Q, P, b, a, reach, high, low, bodies, points, boxes, corners, count[0])
@@ -288,15 +300,13 @@ def may_touch(one, other):
 def between_bodies(a, b, reach, time, shift, bodies, points, boxes, corners, sides, count):
     """Candidates between two bodies, or of one with itself; False if there is no room for them."""
     patches, groups = boxes.patches, boxes.groups
-    way = load4(shift, 0)
-    nothing = spread(0.0)
-    sweep_low, sweep_high = larger(-way, nothing), larger(way, nothing)
+    more_low, more_high = widening(a, b, reach, load4(shift, 0), bodies)
     room = min(corners.reach.shape[0], sides.reach.shape[0]) - MOST_OF_A_PAIR
     b_low, b_high = load4(bodies.low, 4 * b), load4(bodies.high, 4 * b)
     for g in range(groups.body_start[a], groups.body_start[a + 1]):
         if a == b and boxes.group_suspect[g] == 0:
             continue
-        g_low, g_high = load4(boxes.group_low, 4 * g) + sweep_low, load4(boxes.group_high, 4 * g) + sweep_high
+        g_low, g_high = load4(boxes.group_low, 4 * g) + more_low, load4(boxes.group_high, 4 * g) + more_high
         if apart(g_low, g_high, b_low, b_high):
             continue
         for h in range(g if a == b else groups.body_start[b], groups.body_start[b + 1]):
@@ -308,7 +318,7 @@ def between_bodies(a, b, reach, time, shift, bodies, points, boxes, corners, sid
             for P in range(groups.start[g], min(groups.start[g + 1], patches.body_start[a + 1])):
                 if a == b and boxes.suspect[P] == 0:
                     continue
-                low, high = load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high
+                low, high = load4(boxes.low, 4 * P) + more_low, load4(boxes.high, 4 * P) + more_high
                 if apart(low, high, h_low, h_high):
                     continue
                 for Q in range(
@@ -373,8 +383,7 @@ def find_candidates(contact, x, velocity, time, is_single):
     for b in range(body_count):
         predict_flight(b, x, velocity, time, is_single, bodies, points, boxes)
         fitted[b] = 0
-    nothing = spread(0.0)
-    store4(shift, 0, nothing)
+    store4(shift, 0, spread(0.0))
     for a in range(body_count):
         reach = bodies.own_thickness[a]
         if reach > 0.0 and not bodies.crosses[a, a] and touches_itself(a, time, middle, bodies, points, boxes, team):
@@ -389,8 +398,8 @@ def find_candidates(contact, x, velocity, time, is_single):
                 continue
             reach = bodies.thickness[a] + bodies.thickness[b]
             way = (load4(bodies.mean, 4 * a) - load4(bodies.mean, 4 * b)) * time
-            low = load4(bodies.low, 4 * a) + larger(-way, nothing)
-            high = load4(bodies.high, 4 * a) + larger(way, nothing)
+            more_low, more_high = widening(a, b, reach, way, bodies)
+            low, high = load4(bodies.low, 4 * a) + more_low, load4(bodies.high, 4 * a) + more_high
             if apart(low, high, load4(bodies.low, 4 * b), load4(bodies.high, 4 * b)):
                 continue
             if fitted[a] == 0:
