@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numba
 
-from .callees import Flags, callee
+from .callees import Compiler, callee
 from .groups import grouped
 from .kernel_store import KernelStore
 
@@ -50,11 +50,10 @@ def lean_inline_kernel(function: F) -> F:
 def _compiled(function: F, **options: Any) -> F:
     # all of them explicit: what is not set is inherited from the first caller
     options = {"forceinline": False, "error_model": "numpy", "no_cfunc_wrapper": True} | options
-    compiled: Any = numba.njit(**options)(function)
+    compiled: Any = numba.njit(pipeline_class=Compiler, **options)(function)
     if numba.config.DISABLE_JIT:
         return compiled  # type: ignore[no-any-return]
     compiled._cache = KernelStore(function)
-    compiled._compiler._customize_flags = Flags
     typeof = compiled.typeof_pyval
     compiled.typeof_pyval = lambda value: grouped(typeof(value))
     inner = callee(function, **options)
