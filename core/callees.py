@@ -10,32 +10,20 @@ from typing import Any
 
 import numba
 from numba import _dynfunc
-from numba.core import codegen, compiler
+from numba.core import codegen, compiler, types
+from numba.core.targetconfig import ConfigStack
 from numba.core.types.misc import unliteral
+
+_FUNCTION: Any = types.BaseFunction  # type: ignore[attr-defined]
+#: Of `_resolved`: signatures by function, argument types and whether references are counted.
+_kept = dict[Any, Any]()
 
 
 def callee(function: Callable[..., Any], **options: Any) -> Any:
     """A dispatcher of a function that kernels call; Python cannot."""
     made: Any = numba.njit(no_cpython_wrapper=True, pipeline_class=_Compiler, **options)(function)
-    made._compiler._customize_flags = Flags
     made.get_call_template = _for_one_type(made.get_call_template)
     return made
-
-
-class Flags(compiler.Flags):  # type: ignore[misc]
-    """A kernel's options with a fast hash and comparison.
-
-    numba compares them for each overload of an operator whenever one is resolved, and builds a table of all options
-    each time.
-    """
-
-    _HASH = hash(compiler.Flags())
-
-    def __hash__(self) -> int:
-        return self._HASH
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self._values == other._values if isinstance(other, Flags) else super().__eq__(other))
 
 
 def _for_one_type(resolve: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,6 +38,18 @@ def _for_one_type(resolve: Callable[..., Any]) -> Callable[..., Any]:
     return get_call_template
 
 
+class Compiler(compiler.Compiler):  # type: ignore[misc]
+    """numba's passes; here and for what is compiled in between, calls are resolved by `_resolved`."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function, under numba's lock."""
+        before, _FUNCTION.get_call_type = _FUNCTION.get_call_type, _resolved
+        try:
+            return super().compile_extra(func)
+        finally:
+            _FUNCTION.get_call_type = before
+
+
 class _Compiler(compiler.Compiler):  # type: ignore[misc]
     """numba's passes, with `_Library` for their result."""
 
@@ -60,6 +60,20 @@ class _Compiler(compiler.Compiler):  # type: ignore[misc]
     def compile_extra(self, func: Any) -> Any:
         self.state.library = _Library(self.state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
+
+
+_resolve = _FUNCTION.get_call_type
+
+
+def _resolved(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    """The signature of a call, resolved once.
+
+    numba tries all overloads of an operator for each a + b again, which takes a seventh of the time of compiling.
+    """
+    key = (function, args, *kws.items(), ConfigStack.top_or_none().nrt)
+    if key not in _kept:
+        _kept[key] = _resolve(function, context, args, kws)
+    return _kept[key]
 
 
 class _Library(codegen.JITCodeLibrary):  # type: ignore[misc]

@@ -66,23 +66,46 @@ def _places(context: Any, kind: Group) -> list[int]:
 def _unbox_group(kind: Group, item: Any, c: Any) -> Any:
     builder, places = c.builder, _places(c.context, kind)
     memory = cgutils.alloca_once(builder, ir.ArrayType(_WORD, places[-1] + 1))
-    start, failed = builder.bitcast(memory, _POINTER), cgutils.false_bit
-    natives = [c.unbox(member, c.pyapi.tuple_getitem(item, k)) for k, member in enumerate(kind.types)]
-    for place, native in zip(places, natives, strict=False):
-        failed = builder.or_(failed, native.is_error)
-        _write(builder, native.value, start, place)
+    start, failed, natives = builder.bitcast(memory, _POINTER), cgutils.false_bit, []
+    for k, member in enumerate(kind.types):
+        found, place = c.pyapi.tuple_getitem(item, k), builder.gep(start, [_WORD(places[k])])
+        if isinstance(member, types.Array):
+            natives.append(NativeValue(None, is_error=builder.call(_writer(c, member), [found, place])))
+        else:
+            natives.append(c.unbox(member, found))
+            _write(builder, natives[-1].value, place, 0)
+        failed = builder.or_(failed, natives[-1].is_error)
     # items must not change from here on: what reads them cannot see where they were written
     same = ir.FunctionType(_POINTER, [_POINTER])
     group = builder.asm(same, "", "=r,0,~{memory}", [start], True)
 
     def cleanup() -> None:
-        for member, native in zip(kind.types, natives, strict=True):
+        for place, member, native in zip(places, kind.types, natives, strict=False):
             if native.cleanup is not None:
                 native.cleanup()
             if c.context.enable_nrt:
-                c.context.nrt.decref(builder, member, native.value)
+                value = _read(builder, c.context.get_value_type(member), builder.gep(group, [_WORD(place)]), 0)[0]
+                c.context.nrt.decref(builder, member, value)
 
     return NativeValue(group, cleanup=cleanup, is_error=failed)
+
+
+def _writer(c: Any, kind: Any) -> Any:
+    """The function of a module that writes the numbers of an array from Python to a place; it returns if that failed.
+
+    One for all arrays of a type, as a group may have two hundred.
+    """
+    digest = hashlib.blake2b(str(kind).encode(), digest_size=8).hexdigest()
+    signature = ir.FunctionType(ir.IntType(1), [c.pyapi.pyobj, _POINTER])
+    function = cgutils.get_or_insert_function(c.builder.module, signature, f"softpressure.array.{digest}")
+    if not function.blocks:
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        builder = ir.IRBuilder(function.append_basic_block())
+        native = c.context.get_python_api(builder).to_native_value(kind, function.args[0])
+        _write(builder, native.value, function.args[1], 0)
+        builder.ret(native.is_error)
+    return function
 
 
 def _write(builder: Any, value: Any, start: Any, place: int) -> int:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numba
 
-from .callees import Flags, callee
+from .callees import Compiler, callee
 from .groups import grouped
 from .kernel_store import KernelStore
 
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """Compile a serial kernel (scalars and arrays in, outputs last)."""
-    return _compiled(function, nogil=True, _nrt=True)  # explicit: else inherited from the first caller
+    return _compiled(function, nogil=True, _nrt=True)
 
 
 def inline_kernel(function: F) -> F:
@@ -48,12 +48,12 @@ def lean_inline_kernel(function: F) -> F:
 
 
 def _compiled(function: F, **options: Any) -> F:
-    options |= {"error_model": "numpy", "no_cfunc_wrapper": True}
-    compiled: Any = numba.njit(**options)(function)
+    # all of them explicit: what is not set is inherited from the first caller
+    options = {"forceinline": False, "error_model": "numpy", "no_cfunc_wrapper": True} | options
+    compiled: Any = numba.njit(pipeline_class=Compiler, **options)(function)
     if numba.config.DISABLE_JIT:
         return compiled  # type: ignore[no-any-return]
     compiled._cache = KernelStore(function)
-    compiled._compiler._customize_flags = Flags
     typeof = compiled.typeof_pyval
     compiled.typeof_pyval = lambda value: grouped(typeof(value))
     inner = callee(function, **options)

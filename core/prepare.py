@@ -387,9 +387,9 @@ class _Cost(NamedTuple):
 #: and with any other, measured on one machine.
 _COSTS = {
     "EXPLICIT": {
-        "": _Cost(41.0, 246), "SKIN": _Cost(3.0, 5), "SELF_CONTACT": _Cost(1.1, 8), "CROSSED": _Cost(5.3, 35),
-        "LATTICE": _Cost(4.0, 8), "FLAT": _Cost(0.3, 2), "SIMULATION_MESH": _Cost(13.5, 58),
-        "RIGID": _Cost(22.0, 153), "COUPLED": _Cost(12.0, 109),
+        "": _Cost(25.0, 279), "SKIN": _Cost(2.0, 5), "SELF_CONTACT": _Cost(1.1, 8), "CROSSED": _Cost(3.6, 31),
+        "LATTICE": _Cost(4.0, 8), "FLAT": _Cost(0.3, 2), "SIMULATION_MESH": _Cost(10.0, 65),
+        "RIGID": _Cost(17.0, 111), "COUPLED": _Cost(12.0, 109),
     },
     "": {
         "": _Cost(40.0, 275), "SKIN": _Cost(4.0, 20), "SELF_CONTACT": _Cost(1.0, 5), "CROSSED": _Cost(1.5, 4),

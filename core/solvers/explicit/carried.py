@@ -170,7 +170,7 @@ def side_body(contact, contacts, c, side):
     return b if contact.bodies.kind[b] == RIGID else -1
 
 
-@lean_kernel
+@lean_inline_kernel
 def carried_velocity(contact, x, contacts, c):
     """Contribution of rigid sides to the relative velocity at contact c [m/s]."""
     ux = uy = uz = 0.0
@@ -196,7 +196,7 @@ def carried_inverse_mass(contact, x, contacts, c, nx, ny, nz):
     return total
 
 
-@lean_kernel
+@lean_inline_kernel
 def push_carried(contact, x, contacts, c, jx, jy, jz):
     """Apply an impulse [N s] to side A of contact c and the opposite one to side B, where they are rigid."""
     for side in range(2):

@@ -40,7 +40,7 @@ def corners_of(x, triangle, t, k):
     return x0, y0, z0
 
 
-@lean_kernel
+@lean_inline_kernel
 def least_margin(first, last, triangle, x, flight, half, moved, far):
     """How far [m] corners of the triangles first .. last - 1 may stray before one can face towards the origin of x.
 

@@ -202,7 +202,7 @@ def press_again(contact, x, velocity, h):
     return most
 
 
-@lean_kernel
+@lean_inline_kernel
 def press_one(contact, contacts, c, are_edges, x, velocity, h):
     """Impulse of contact c that ends its approach, all in all never one that pulls (Catto 2005), and its friction.
 
@@ -241,7 +241,7 @@ def press_one(contact, contacts, c, are_edges, x, velocity, h):
     return max(change, abs(size) / max(held, held + size))
 
 
-@lean_kernel
+@lean_inline_kernel
 def grip(contact, contacts, c, are_edges, x, ux, uy, uz):
     """Change of the friction of contact c [N s], whose sides move by u relative to each other [m/s].
 

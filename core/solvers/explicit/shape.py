@@ -80,7 +80,7 @@ def pad(half, slack):
     return max(half + PRESS_SHARE * slack, LEAST_SHARE * half + slack)
 
 
-@lean_kernel
+@lean_inline_kernel
 def fit_shape(begin, end, half, points, boxes, kept):
     """Frames of the patches begin .. end - 1 of a body in the middle of an epoch, whose half lasts `half` [s].
 

@@ -20,7 +20,7 @@ def across(a, b):
     return rotated(a * rotated(b) - rotated(a) * b)
 
 
-@lean_kernel
+@lean_inline_kernel
 def slide_into_line(contacts, c, are_edges, x, beyond):
     """Slide the points of contact c along its sides until the line between them is along the normal.
 
@@ -136,7 +136,7 @@ def turned_inverse_mass(contacts, c, x, points, direction):
     return found
 
 
-@lean_kernel
+@lean_inline_kernel
 def push_apart(velocity, x, contacts, c, weight, speed, points):
     """Change the speed at which a weighted sum of the four points of contact c grows along its normal by `speed`
     [m/s].
