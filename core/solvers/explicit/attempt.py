@@ -167,13 +167,14 @@ def search(contact, x, velocity, h):
     """New contacts for an epoch that starts at x; False if the capacity does not suffice."""
     while find_contacts(contact, x, velocity, h):
         if not note_meeting(contact):
+            contact.run.state[AGE] = 0
             return True
     return False
 
 
 @lean_kernel
 def find_contacts(contact, x, velocity, h):
-    """`search` with the present pairs of bodies."""
+    """`search` with the present pairs of bodies; the epoch begins once these are all."""
     bodies, rigid, run = contact.bodies, contact.rigid, contact.run
     state, count = run.state, run.found
     state[SEARCHES] += 1
@@ -203,7 +204,6 @@ def find_contacts(contact, x, velocity, h):
         orient_touching(contact, x)
     prepare(contact, x)
     note_carried(contact)
-    state[AGE] = 0
     return True
 
 
