@@ -1,6 +1,7 @@
 """What docs/papers.md says of the five texts, recomputed with code of its own: numpy and the listings of the texts."""
 
 import importlib
+import math
 
 import numba
 import numpy as np
@@ -198,42 +199,45 @@ def test_reflection_adds_energy_at_the_first_bounce_for_sure(substeps):
 
 
 @numba.njit
-def dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@numba.njit
-def cross(a, b):
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+def slope(x, p, q, r, g):
+    """A sixth of (q - p) x (r - p), to g; returns its square."""
+    total = 0.0
+    for k in range(3):
+        m, n = (k + 1) % 3, (k + 2) % 3
+        g[k] = ((x[q, m] - x[p, m]) * (x[r, n] - x[p, n]) - (x[q, n] - x[p, n]) * (x[r, m] - x[p, m])) / 6.0
+        total += g[k] * g[k]
+    return total
 
 
 @numba.njit
 def page_substep(x, v, mass, edges, lengths, edge_alpha, cells, volumes, cell_alpha, h, calm):
     """The page's listing: predict, all edges, all volumes of compliances alpha, velocities from positions."""
-    before = x.copy()
+    before, g = x.copy(), np.empty((4, 3))
     x += h * v
     for e in range(len(edges)):
-        a, b = edges[e]
-        d = x[a] - x[b]
-        length = np.sqrt(dot(d, d))
+        a, b, square = edges[e, 0], edges[e, 1], 0.0
+        for k in range(3):
+            square += (x[a, k] - x[b, k]) ** 2
+        length = math.sqrt(square)
         if length > 0.0:
             s = -(length - lengths[e]) / (1.0 / mass[a] + 1.0 / mass[b] + edge_alpha[e] / h**2) / length
-            x[a] += s / mass[a] * d
-            x[b] -= s / mass[b] * d
+            for k in range(3):
+                d = s * (x[a, k] - x[b, k])
+                x[a, k] += d / mass[a]
+                x[b, k] -= d / mass[b]
     for t in range(len(cells)):
-        p, q, r, u = cells[t]
-        g = np.empty((4, 3))
-        g[1] = cross(x[r] - x[p], x[u] - x[p]) / 6.0
-        g[2] = cross(x[u] - x[p], x[q] - x[p]) / 6.0
-        g[3] = cross(x[q] - x[p], x[r] - x[p]) / 6.0
-        g[0] = -g[1] - g[2] - g[3]
-        w = 0.0
-        for k in range(4):
-            w += dot(g[k], g[k]) / mass[cells[t, k]]
+        p, q, r, u = cells[t, 0], cells[t, 1], cells[t, 2], cells[t, 3]
+        w = slope(x, p, r, u, g[1]) / mass[q] + slope(x, p, u, q, g[2]) / mass[r] + slope(x, p, q, r, g[3]) / mass[u]
+        volume = 0.0
+        for k in range(3):
+            g[0, k] = -g[1, k] - g[2, k] - g[3, k]
+            w += g[0, k] * g[0, k] / mass[p]
+            volume += g[1, k] * (x[q, k] - x[p, k])
         if w > 0.0:
-            s = -(dot(g[1], x[q] - x[p]) - volumes[t]) / (w + cell_alpha[t] / h**2)
-            for k in range(4):
-                x[cells[t, k]] += s / mass[cells[t, k]] * g[k]
+            s = -(volume - volumes[t]) / (w + cell_alpha[t] / h**2)
+            for c in range(4):
+                for k in range(3):
+                    x[cells[t, c], k] += s / mass[cells[t, c]] * g[c, k]
     v[:] = calm * (x - before) / h
 
 
