@@ -208,10 +208,14 @@ def evaluate(model, x, pairs):
 
 def windings(points, x, triangles):
     """How often a closed mesh winds around each point, by its solid angle (van Oosterom and Strackee 1983)."""
-    a, b, c = (x[triangles[:, k]][None] - points[:, None] for k in range(3))
-    la, lb, lc = (np.linalg.norm(v, axis=2) for v in (a, b, c))
-    ab, bc, ca = ((u * v).sum(axis=2) for u, v in ((a, b), (b, c), (c, a)))
-    half = np.arctan2((a * np.cross(b, c)).sum(axis=2), la * lb * lc + ab * lc + bc * la + ca * lb)
+    a, b, c = (x[triangles[:, k]].T[:, None] - points.T[:, :, None] for k in range(3))  # by axis: the fastest
+
+    def dot(u, v):
+        return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
+
+    la, lb, lc = (np.sqrt(dot(v, v)) for v in (a, b, c))
+    volume = dot(a, [b[k - 2] * c[k - 1] - b[k - 1] * c[k - 2] for k in range(3)])
+    half = np.arctan2(volume, la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb)
     return np.rint(half.sum(axis=1) / (2.0 * np.pi)).astype(int)
 
 

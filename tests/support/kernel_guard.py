@@ -83,15 +83,18 @@ def _make_sure(model: Any, **options: Any) -> bool:
     solver = options.get("solver", ENGINE)
     if _here.in_job or not isinstance(solver, str) or solver not in (*EARLIER, *prepare.SOLVERS):
         return False
-    _prepare(prepare.parts_of(model), solver, options.get("options", prepare.DEFAULTS))
+    if not _is_warm(kernel_store.user_folder()):  # what a scene has takes milliseconds to tell
+        jobs = prepare.jobs_for(prepare.parts_of(model), solver, options.get("options", prepare.DEFAULTS))
+        if not prepare.is_compiled(jobs):
+            for _ in prepare.prepare(jobs):
+                pass
     return True
 
 
-def _prepare(*scene: Any) -> None:
-    jobs = prepare.jobs_for(*scene)
-    if not prepare.is_compiled(jobs):
-        for _ in prepare.prepare(jobs):
-            pass
+@functools.cache
+def _is_warm(_folder: Path) -> bool:
+    """Whether a folder holds all kernels, as `warm.py` leaves it."""
+    return prepare.is_compiled(prepare.all_jobs())
 
 
 def _as_job(run_scene: Callable[..., None]) -> Callable[..., None]:
