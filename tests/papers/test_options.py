@@ -195,7 +195,7 @@ def test_balls_hold_as_much_with_every_rule_():
         builder = ModelBuilder(gravity=(0, 0, 0))
         add_ball(builder, BASKETBALL, 2, damping=60.0)
         world = World(
-            builder.build(), frame_rate=60, substeps=120, threads=1, options=MethodOptions(**choice), solver="RK4"
+            builder.build(), frame_rate=60, substeps=80, threads=1, options=MethodOptions(**choice), solver="RK4"
         )
         advance(world, 17)
         # as exact as the default rule holds this mesh (`physics/test_hold.py`); by springs twelve vertices bulge less
