@@ -80,7 +80,8 @@ def run_pytest(session: nox.Session, run_name: str, *arguments: str, **env: str)
     report = RESULTS / f"{run_name}.xml"
     report.unlink(missing_ok=True)
     command = ["pytest", f"--junitxml={report}", "--durations=10", *arguments, *session.posargs]
-    session.run(*command, env={**KERNELS, **env})
+    # numpy's threads spin while they wait for each other, and take a fifth of two processors that two processes test on
+    session.run(*command, env={**KERNELS, "OPENBLAS_NUM_THREADS": "1", **env})
 
 
 def warm_up(session: nox.Session, **env: str) -> None:

@@ -173,7 +173,7 @@ def test_the_floor_carries_the_weight_of_a_water_balloon(solver, share):
     balloon(builder, level=2, share=share, held="AMOUNT" if solver == "XPBD" else "VOLUME")
     builder.add_collider("floor", *shapes.grid(1.0), friction=0.6)
     world, forces = World(builder.build(), frame_rate=24, substeps=20, solver=solver), []
-    for frame in range(60):
+    for frame in range(48):
         world.advance_frame()
         forces += [world.contact_forces(0).sum()] * (frame >= 36)
     weight = GRAVITY * world.model.body_mass[0]
