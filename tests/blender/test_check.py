@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
 from bpy_scene import add_ball, add_mesh, as_drawn, play, problem_of, select, this_run
-from softpressure_ext.core.simulation_mesh import remesh
+from softpressure_ext.core.simulation_mesh import even, remesh
 from softpressure_ext.panels.diagnostics import SOFTPRESSURE_PT_diagnostics
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
@@ -320,8 +320,9 @@ def test_it_knows_what_simulate_will_say(make: Callable[[], Any], said: str, rem
 
 
 def test_an_even_mesh_that_crosses_itself_where_the_drawn_one_does_not_is_told(monkeypatch) -> None:
-    """As where the guard of the remesher finds no way; with it, none of 60 vertices crosses either."""
-    monkeypatch.setattr(remesh, "_crossing_vertices", lambda x, _: np.zeros(len(x), bool))
+    """As where neither guard nor smoothing finds a way; with the guard, none of 60 vertices crosses either."""
+    for module in (even, remesh):
+        monkeypatch.setattr(module, "crossing_vertices", lambda x, _: np.zeros(len(x), bool))
     ring = add_c()
     ring.softpressure.simulation_mesh, ring.softpressure.simulation_vertices = "EVEN", 60
     bpy.ops.softpressure.add_body(kind="SOFT")
