@@ -23,7 +23,7 @@ from .wrapped_parts import GAP, nearer, open_groups, wrapped_parts
 LEAST_COUNT = 20
 #: What crosses is smoothed with this many times the vertices, for that not more than the second number; where that does
 #: not help, with as many as are asked for.
-FINER, FINEST = 4, 4_000
+FINER, FINEST = 2, 4_000
 
 #: What was done to a mesh that encloses nothing as it is drawn; ends of sentences "Suzanne ...".
 FILLED, WRAPPED, SMOOTHED, TURNED = (
