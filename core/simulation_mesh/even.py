@@ -91,12 +91,12 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
         yield 0.1
     made, length = yield from _remeshed(mesh, vertex_count, 0.2, 0.9)
     even, vertex = nearer(made, distances) if WRAPPED in notes else made.x, mesh.vertex
-    crosses = crossing_vertices(even, made.triangles).any()
-    for count in (max(vertex_count, min(FINER * vertex_count, FINEST)), vertex_count) if crosses else ():
-        fine, _ = yield from _remeshed(mesh, count, 0.9, 0.95)
+    crosses, finer = crossing_vertices(even, made.triangles).any(), max(vertex_count, min(FINER * vertex_count, FINEST))
+    for count in sorted({finer, vertex_count}, reverse=True) if crosses else ():
+        fine, _ = yield from _remeshed(mesh, count, 0.9, 0.9)
         if (smooth := smoothed(fine.x, fine.triangles)) is not None:
             mesh, notes = Mesh(smooth, fine.triangles.astype(np.int64), vertex), (*notes, SMOOTHED)
-            made, length = yield from _remeshed(mesh, vertex_count, 0.95, 0.95)
+            made, length = yield from _remeshed(mesh, vertex_count, 0.9, 0.95)
             even, vertex = made.x, np.full_like(vertex, -1)
             break
     normals = _to_given(drawn.vertex, vertex_normals(drawn.x, drawn.triangles))

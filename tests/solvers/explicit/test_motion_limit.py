@@ -15,7 +15,8 @@ from rigid_scene import block
 from scenes import BEACH_BALL, LIVELY, add_ball
 from softpressure_ext.core import FrameInput, ModelBuilder, State, World
 from softpressure_ext.core.model import Model
-from softpressure_ext.core.solvers.explicit import arrays
+from softpressure_ext.core.solvers.explicit import arrays, attempt, verify
+from softpressure_ext.core.solvers.explicit.motion_limit import APART, TOGETHER, limit_motion
 
 #: Speed of what is sent through everything [m/s]; a step then goes farther than contacts reach.
 SPEED = 30.0
@@ -75,6 +76,40 @@ def test_nothing_crosses_and_energy_falls(name: str, seed: int) -> None:
     before = energy(world)
     limit(world)
     assert energy(world) < before
+
+
+@pytest.mark.parametrize("name", [*SCENES, "box8"])
+@pytest.mark.parametrize("how", [APART, TOGETHER])
+def test_no_contact_fails_after_one_limit(name: str, how: int) -> None:
+    """Each way by itself, of which worlds take the second one after six attempts only."""
+    world, _ = bench_world(name, 642, 1)
+    run(world, SCENES.get(name, 24))
+    solver: Any = world._solver
+    space, state = solver.space, solver.space.contact.run.state
+    before, random = solver.counts.stages, np.random.default_rng(1)
+    world.advance_frame()
+    steps = solver.counts.stages - before
+    x, y = (space.x, space.y) if steps % 2 == 0 else (space.y, space.x)
+    contact, velocity, h = space.contact, space.v, 1.0 / (world.frame_rate * steps)
+    mass = np.divide(1.0, contact.points.inverse_mass, where=contact.points.inverse_mass > 0.0, out=0.0 * space.x[::4])
+    velocity.reshape(-1, 4)[mass > 0.0, :3] += SPEED * random.standard_normal((int((mass > 0.0).sum()), 3))
+    contact.rigid.velocity[:] += SPEED * random.standard_normal(contact.rigid.velocity.shape)
+
+    def failing() -> int:
+        attempt.drift(contact, x, y, velocity, h, (state[arrays.AGE] + 1) * h)
+        return int(verify.verify(contact, y))
+
+    def kinetic() -> float:
+        rigid = contact.rigid
+        soft = 0.5 * (mass[:, None] * velocity.reshape(-1, 4)[:, :3] ** 2).sum()
+        turning = 0.5 * (rigid.momentum * rigid.spin).sum()
+        return float(soft + turning + 0.5 * (rigid.velocity**2 / rigid.inverse_mass[:, None]).sum())
+
+    assert failing() > 20
+    held = kinetic()
+    limit_motion(contact, x, y, velocity, h, how)
+    assert failing() == 0
+    assert kinetic() < held
 
 
 def flying() -> World:
