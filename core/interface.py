@@ -11,6 +11,7 @@ from .model import Model
 from .options import MethodOptions
 from .reports import PairReport, StepReport
 from .simulation_mesh.bound import bound_mesh
+from .simulation_mesh.coarse_cage import CoarseCage, is_coarse
 from .simulation_mesh.even import EvenMesh, even_mesh, even_mesh_slices
 from .simulation_mesh.follower import Follower
 from .simulation_mesh.groups import carried_vertices, carried_weights
@@ -25,6 +26,7 @@ from .world import World
 __all__ = [
     "BodyDiagnostics",
     "CacheError",
+    "CoarseCage",
     "Diagnostics",
     "DivergenceError",
     "DrawnTriangles",
@@ -54,6 +56,7 @@ __all__ = [
     "check_closed_surface",
     "even_mesh",
     "even_mesh_slices",
+    "is_coarse",
     "moles",
     "nrt",
 ]

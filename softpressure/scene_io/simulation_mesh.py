@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ...core import (
+    CoarseCage,
     DrawnTriangles,
     EvenMesh,
     Follower,
@@ -18,6 +19,7 @@ from ...core import (
     carried_vertices,
     carried_weights,
     check_closed_surface,
+    is_coarse,
 )
 from ...core.array_types import BoolArray
 from ...core.bodies.assembly import AUTOMATIC_THICKNESS
@@ -38,6 +40,8 @@ _DEARER, _MORE_STEPS = 1.2, 1.5
 _THINNEST = 0.4
 #: What is seen coarser than the scene's detail gets as many vertices as it has, but this share of the detail.
 _COARSE = 0.5
+#: What is seen looks as it is drawn where it is no farther from that than this share of the size, nor ends farther in.
+_NEAR_DRAWN = 0.06
 #: The shortest edge of an even mesh, in its mean length.
 _SHORTEST = 0.6
 #: Most automatic thickness as a share of the size: a cube of 2 m and eight vertices lies 2.5 mm over the floor.
@@ -63,14 +67,15 @@ class Drawn:
     notes: tuple[str, ...]  # what was done to the drawn mesh
     seen_count: int  # vertices that are seen, with those that modifiers make
     surface: tuple[Subdivision, Follower] | None  # of a mesh that is seen subdivided, where its vertices go
+    coarse: CoarseCage | None  # of one that is drawn with few vertices
 
     def at(self, even_positions: FloatArray) -> FloatArray:
         """Where the drawn vertices are for even ones at positions [m]."""
         found = self.follower.positions(even_positions)
-        if self.surface is None:
-            return found
-        subdivision, follower = self.surface
-        return subdivision.cage(found, follower.positions(even_positions))
+        if self.surface is not None:
+            subdivision, follower = self.surface
+            found = subdivision.cage(found, follower.positions(even_positions))
+        return found if self.coarse is None else self.coarse.within(found, even_positions)
 
     def values(self, vertices: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
         """A vertex group carried over to the even mesh: vertices with a weight, ascending, and their weights."""
@@ -147,23 +152,27 @@ def followed(
         kept_meshes.drop(obj)
         return None
     own = shape.world
+    areas, surface, coarse = _vertex_areas(mesh.positions, mesh.triangles), None, None
+    subdivision = _subdivision(obj, shape)
+    if subdivision is not None:
+        there = mesh_io.to_world(shape.placement, shape.positions[: len(own)])
+        surface = subdivision, Follower(mesh, there)
+        coarse = CoarseCage(mesh, areas, own, subdivision) if is_coarse(len(own), len(mesh.positions)) else None
     drawn = Drawn(
         mesh, Follower(mesh, own), InverseFollower(mesh, own), own, shape.own_triangles,
-        _vertex_areas(own, shape.own_triangles), _vertex_areas(mesh.positions, mesh.triangles), stand_off, mesh.notes,
-        len(shape.positions), _surface(obj, shape, mesh),
+        _vertex_areas(own, shape.own_triangles), areas, stand_off, mesh.notes, len(shape.positions), surface,
+        coarse,
     )  # fmt: skip
     return mesh.positions, mesh.triangles, drawn
 
 
-def _surface(obj: bpy.types.Object, shape: Shape, even: EvenMesh) -> tuple[Subdivision, Follower] | None:
-    """Where the drawn vertices go where they are seen subdivided, and how that follows; None where they are not."""
+def _subdivision(obj: bpy.types.Object, shape: Shape) -> Subdivision | None:
+    """What shows the surface that is seen, where that is the drawn mesh subdivided."""
     count = len(shape.own)
     if shape.is_as_drawn or len(shape.positions) <= count or not len(obj.data.polygons):
         return None
-    subdivision, there = Subdivision(*mesh_io.read_faces(obj.data)), shape.positions[:count]
-    if not subdivision.is_of(shape.own, there):
-        return None
-    return subdivision, Follower(even, mesh_io.to_world(shape.placement, there))
+    subdivision = Subdivision(*mesh_io.read_faces(obj.data))
+    return subdivision if subdivision.is_of(shape.own, shape.positions[:count]) else None
 
 
 def thickness(chosen: float, positions: FloatArray, triangles: IntArray, drawn: Drawn | None) -> float:
@@ -191,12 +200,25 @@ def _takes_even(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> 
     choice = obj.softpressure.simulation_mesh
     if choice == "CUSTOM" or not may_be_even(obj) or flat_shape.is_flat_body(obj.softpressure.body_type, shape.world):
         return False
-    if choice == "EVEN" or not shape.is_as_drawn:
-        return True
     count = _even_count(scene, obj, shape)
+    if choice == "EVEN" or not (
+        shape.is_as_drawn or (is_coarse(len(shape.own), count) and _looks_as_drawn(obj, shape))
+    ):
+        return True
     if obj.softpressure.body_type != "MEMBRANE":
         return len(shape.own) > _FINE * count or not _is_closed(shape.own, shape.own_triangles)
     return not _is_best_as_drawn(scene, shape.own, shape.own_triangles, count)
+
+
+def _looks_as_drawn(obj: bpy.types.Object, shape: Shape) -> bool:
+    """Whether what is seen is the drawn surface with its edges worked over, as by a bevel."""
+    drawn, seen = shape.own, shape.positions
+    near = _NEAR_DRAWN * float(np.ptp(drawn, axis=0).max())
+    shrunk = max(np.abs(drawn.min(axis=0) - seen.min(axis=0)).max(), np.abs(drawn.max(axis=0) - seen.max(axis=0)).max())
+    if shrunk > near or not len(shape.own_triangles) or _subdivision(obj, shape) is not None:
+        return False
+    mesh = bound_mesh(drawn, shape.own_triangles, seen, shape.triangles)
+    return bool(np.linalg.norm(Follower(mesh, seen).offsets, axis=1).max() <= near)
 
 
 def _even_count(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> int:
@@ -271,6 +293,6 @@ def _is_best_as_drawn(scene: bpy.types.Scene, positions: FloatArray, triangles: 
         steps = _SHORTEST * length / max(float(sides.min()), 1e-300)  # over those of the even mesh
         if steps > _MORE_STEPS or steps * len(positions) > _DEARER * count:
             return False
-        if _evenness(positions, triangles) < _THINNEST:
+        if len(positions) > _COARSE * count and _evenness(positions, triangles) < _THINNEST:
             return False
     return _is_closed(positions, triangles) and not have_parts_to_unite(positions, triangles.astype(np.int64))

@@ -11,6 +11,7 @@ import bpy
 from ...core import SoftPressureError, parameters
 from ...core.bodies.automatic_cells import automatic_cell_size
 from ...core.bodies.freeze import NEVER_TEARS
+from ...core.parameters.gas import FOLLOWING
 from ..bodies import object_checks, validation, wording
 from ..scene_io import (
     actions,
@@ -156,7 +157,7 @@ def _body(
         count = simulation_mesh_choice.vertex_count(scene, obj)
         inside = None if outline is not None else triangles
         values["cell_size"] = automatic_cell_size(obj.name, positions, inside, outline, count)
-    if len(triangles) and simulation_mesh_choice.may_be_even(obj):
+    if len(triangles) and kind in FOLLOWING:
         values["thickness"] = simulation_mesh.thickness(values["thickness"], positions, triangles, drawn)
     return SoftSnapshot(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,

@@ -106,8 +106,7 @@ def test_a_coarse_mesh_gets_no_more_vertices_than_are_seen() -> None:
     play(1, 2)
     assert len(captured().positions) == pytest.approx(1000, rel=0.05)
     obj.softpressure.kind = "NONE"
-    bpy.ops.mesh.primitive_cylinder_add(vertices=64)
-    bpy.context.object.softpressure.kind = "SOFT"
+    add_text(0.1).softpressure.kind = "SOFT"
     play(1, 2)
     assert len(captured().positions) == pytest.approx(1000, rel=0.05)
 
@@ -165,27 +164,43 @@ def test_new_bodies_are_automatic_and_those_of_earlier_files_as_drawn(
     assert bpy.data.objects["Cube"].softpressure.simulation_mesh == "AUTO"
 
 
-def test_the_default_cube_lies_on_the_floor_as_does_a_fine_ball() -> None:
+def test_blenders_meshes_lie_on_the_floor() -> None:
+    """Coarse ones as they are drawn, also of long faces or with a bevel; a subdivided cube of eight vertices pressed."""
     scene = bpy.context.scene
     scene.frame_end = 40
     add_floor()
-    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1.02))
-    cube = bpy.context.object
-    bpy.ops.mesh.primitive_uv_sphere_add(segments=48, ring_count=24, location=(3, 0, 1.02))
-    ball = bpy.context.object
-    for obj in (cube, ball):
+    meshes = bpy.ops.mesh
+    adding = (meshes.primitive_cube_add, meshes.primitive_cylinder_add, meshes.primitive_cube_add,
+              meshes.primitive_uv_sphere_add, meshes.primitive_cube_add)  # fmt: skip
+    bodies = []
+    for number, add in enumerate(adding):
+        add(location=(3 * (number - 2), 0, 1.02), **({"segments": 48, "ring_count": 24} if number == 3 else {}))
+        bodies.append(bpy.context.object)
+    cube, cylinder, rounded, ball, jelly = bodies
+    rounded.modifiers.new("Bevel", "BEVEL").segments = 3
+    jelly.modifiers.new("Subdivision", "SUBSURF").levels = 2
+    jelly.location.z = 0.9
+    for name, value in {"body_type": "SOLID", "modulus": 2e4, "mass": 1000.0}.items():
+        setattr(jelly.softpressure, name, value)
+    for obj in bodies:
         obj.select_set(True)
         obj.softpressure.bounciness = 0.0
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert {each.name: each.drawn is not None for each in this_run().start.bodies} == {
-        "Cube": False,
-        "Sphere": True,
-    }
+    follows = {each.name: each.drawn is not None for each in this_run().start.bodies}
+    assert follows == {each.name: each in (ball, jelly) for each in bodies}
     for number in (34, 40):
         frame(number)
-        assert abs(shown(cube)[:, 2].min()) < 0.003
-        assert abs(shown(ball)[:, 2].min()) < 0.003
+        for obj in (cube, cylinder, ball):
+            assert abs(shown(obj)[:, 2].min()) < 0.003, obj.name
+        assert 0.0 < shown(rounded)[:, 2].min() < 0.03  # lies on a corner that the bevel has cut
+    lows, heights = [], []
+    for number in range(3, 41):
+        frame(number)
+        z = shown(jelly)[:, 2]
+        lows.append(z.min())
+        heights.append(np.ptp(z))
+    assert 0.0 < min(lows) < 0.01 and min(heights) < 0.6
 
 
 @pytest.mark.usefixtures("falling")

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from softpressure_ext.core import Subdivision
+import shapes
+from softpressure_ext.core import CoarseCage, Subdivision, even_mesh
 
 CUBE = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -59,3 +60,41 @@ def test_only_cages_of_the_surface_that_are_away_from_it_are_taken():
     flat = x * (1.0, 1.0, 0.0)
     inner = subdivision([face for face in faces if 0 not in face])
     assert not inner.is_of(flat, flat)
+
+
+@pytest.mark.parametrize(("x", "faces"), [(CUBE, FACES), grid(5)])
+def test_a_refined_mesh_has_the_limit_points_of_the_coarse_one(x, faces):
+    of = subdivision(faces)
+    finer, points = of.refined(x)
+    edges = {frozenset(pair) for face in faces for pair in zip(face, face[1:] + face[:1], strict=True)}
+    assert len(points) == len(x) + len(edges) + len(faces)
+    np.testing.assert_allclose(finer.limit_points(points)[: len(x)], of.limit_points(x), atol=1e-13)
+    assert len(finer.triangles) == 2 * sum(map(len, faces))
+
+
+def coarse_cage():
+    """An even mesh of a cube of eight vertices that is seen subdivided, what it binds, and the surface of cages."""
+
+    def surface(cage):
+        finer, points = subdivision(FACES).refined(cage)
+        finer, points = finer.refined(points)
+        return finer.limit_points(points)
+
+    finer, points = subdivision(FACES).refined(CUBE)
+    even = even_mesh(surface(CUBE), finer.refined(points)[0].triangles, 300)
+    return even, CoarseCage(even, np.full(len(even.positions), 0.01), CUBE, subdivision(FACES)), surface
+
+
+@pytest.mark.parametrize("angle", [0.0, 1.0])
+def test_the_surface_of_a_coarse_cage_does_not_stand_out_of_what_is_pressed_flat(angle):
+    even, coarse, surface = coarse_cage()
+    turn, shift = shapes.rotation((1.0, -0.5, 0.3), angle), np.array([3.0, -1.0, 2.0])
+    rest = even.positions @ turn.T + shift
+    np.testing.assert_allclose(coarse.within(CUBE @ turn.T + shift, rest), CUBE @ turn.T + shift, atol=1e-9)
+    flat = even.positions.copy()
+    flat[:, 2] = np.maximum(flat[:, 2], -0.3)  # lies on a floor 0.3 below its middle
+    flat[:, :2] *= 1.1
+    cage = coarse.within(CUBE @ turn.T + shift, flat @ turn.T + shift)
+    seen, drawn = surface((cage - shift) @ turn), surface(CUBE)
+    assert drawn[:, 2].min() < -0.45 and -0.31 < seen[:, 2].min() < -0.25
+    assert seen[:, 2].max() > 0.4 and np.ptp(seen[:, 0]) > 0.8 * np.ptp(drawn[:, 0])

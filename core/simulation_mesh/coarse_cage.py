@@ -1,0 +1,91 @@
+"""Coarse cages: drawn meshes of few vertices that are seen subdivided.
+
+The surface of eight vertices has no flat underside: it would sink into the floor on which the simulated body lies
+pressed flat. So such a cage is moved, by least squares, until its surface stands out of the convex hull of what is
+simulated nowhere.
+"""
+
+import numpy as np
+
+from ..array_types import FloatArray
+from .bound import bound_mesh
+from .drawn import vertex_normals
+from .even import EvenMesh
+from .inverse import InverseFollower
+from .subdivision import Subdivision
+
+#: Most vertices of a coarse cage, and the least vertices that are simulated for each of them.
+MOST_VERTICES, LEAST_SHARE = 500, 2
+#: Planes that touch the hull, and how often what stands out most of each is moved.
+PLANES, TIMES = 128, 4
+#: Steps towards the pushes that do so.
+PUSHES = 40
+#: What stands out by less than this share of the size is left.
+TOLERANCE = 2e-4
+#: Weight of moves that no simulated vertex asks for, as a share of the others.
+REGULAR = 0.02
+
+
+def is_coarse(cage_count: int, even_count: int) -> bool:
+    """Whether a cage has too few vertices to show the shape of so many simulated ones."""
+    return cage_count <= min(MOST_VERTICES, even_count // LEAST_SHARE)
+
+
+class CoarseCage:
+    """Keeps the surface of a coarse cage within the convex hull of what is simulated."""
+
+    def __init__(self, even: EvenMesh, areas: FloatArray, cage: FloatArray, subdivision: Subdivision) -> None:
+        """Bind an even mesh to the surface of a cage.
+
+        Parameters: `areas`, of the even mesh's vertices; `cage`, positions at the start, shape (cage_count, 3).
+        """
+        shown = np.eye(len(cage))  # the weights of the cage's vertices in those of its surface
+        while len(shown) < len(even.positions):
+            subdivision, shown = subdivision.refined(shown)
+        self._shown = subdivision.limit_points(shown)
+        surface = self._shown @ cage
+        even = bound_mesh(even.positions, even.triangles, surface, subdivision.triangles)
+        self._triangles, self._inverse = even.triangles, InverseFollower(even, surface)
+        self._places = np.einsum("vk,vkc->vc", even.nearest_weights, self._shown[even.nearest])
+        squares = self._places.T @ (areas[:, None] * self._places)
+        own = np.diag(squares)
+        squares[np.diag_indices_from(squares)] += REGULAR * np.maximum(own, REGULAR * own.max())
+        self._moves = np.linalg.solve(squares, self._places.T)
+        self._planes = np.unique(np.linspace(0, len(even.positions) - 1, PLANES).astype(int))
+
+    def within(self, cage: FloatArray, even_positions: FloatArray) -> FloatArray:
+        """Cage positions near `cage` for positions of the even mesh's vertices, shape (vertex_count, 3)."""
+        normals = vertex_normals(even_positions, self._triangles)[self._planes]
+        reach = (even_positions @ normals.T).max(axis=0)
+        seen = self._inverse.positions(self._shown @ cage)
+        size = float(np.ptp(even_positions, axis=0).max())
+        for _ in range(TIMES):
+            beyond = seen @ normals.T - reach
+            farthest = beyond.argmax(axis=0)
+            out = np.flatnonzero(beyond[farthest, np.arange(len(reach))] > TOLERANCE * size)
+            if not len(out):
+                break
+            farthest, along = farthest[out], normals[out]
+            moves = self._moves[:, farthest]
+            coupled = (self._places[farthest] @ moves) * (along @ along.T)
+            change = (moves * pushes(coupled, beyond[farthest, out])) @ along
+            cage, seen = cage - change, seen - self._places @ change
+        return cage
+
+
+def pushes(coupled: FloatArray, beyond: FloatArray) -> FloatArray:
+    """Least pushes p, none of which pulls, that move each of several points back by what it is beyond its plane.
+
+    p >= 0 and C p >= b with p (C p - b) = 0, by accelerated gradients (Beck and Teboulle 2009); `coupled`: C, how far a
+    unit push moves each point, shape (count, count).
+    """
+    scale = 1.0 / np.sqrt(np.diag(coupled))
+    unit, wanted = coupled * scale * scale[:, None], beyond * scale
+    rate = 1.0 / np.abs(unit).sum(axis=1).max()
+    found = np.zeros_like(wanted)
+    ahead, inertia = found, 1.0
+    for _ in range(PUSHES):
+        before, found = found, np.maximum(0.0, ahead + rate * (wanted - unit @ ahead))
+        inertia, last = 0.5 + np.sqrt(0.25 + inertia * inertia), inertia
+        ahead = found + (last - 1.0) / inertia * (found - before)
+    return np.asarray(found * scale)
