@@ -71,6 +71,8 @@ class Scratch(NamedTuple):
     corners: Numbers  # of the new faces, shape (n, 3)
     normals: FloatArray  # of the new faces, shape (n, 3)
     old: FloatArray  # normals of the same faces before
+    low: FloatArray  # corners of the new faces' boxes
+    high: FloatArray
     ring_a: Numbers  # half-edges out of a vertex
     ring_b: Numbers
 
@@ -87,6 +89,8 @@ def scratch(sample_count: int) -> Scratch:
         corners=np.zeros((rows, 3), np.int64),
         normals=np.zeros((rows, 3)),
         old=np.zeros((rows, 3)),
+        low=np.zeros((rows, 3)),
+        high=np.zeros((rows, 3)),
         ring_a=np.zeros(rows, np.int64),
         ring_b=np.zeros(rows, np.int64),
     )
