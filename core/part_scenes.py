@@ -10,6 +10,7 @@ from .builder import ModelBuilder
 from .contact.beside import beside
 from .errors import SoftPressureError
 from .frame_input import FrameInput
+from .impulses.noise import turbulence
 from .rigid_change import moved_as_one
 from .simulation_mesh.bound import bound_mesh
 from .simulation_mesh.even import even_mesh
@@ -173,6 +174,7 @@ def _query(world: World) -> None:
         world.rigid_velocity(rigid)
     x = world.save().positions
     moved_as_one(x, np.ones(len(x)), x, x)  # as jets and liquids push
+    turbulence(x, 0)
 
 
 def _fall(make: WorldMaker, builder: ModelBuilder) -> None:

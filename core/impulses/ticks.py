@@ -120,6 +120,7 @@ class FrameImpulses:
         self._mass = np.concatenate([vertex_mass, of.model.rigid.mass])
         self._late, self._late_drag, self._speed = np.zeros(0), np.zeros(0), np.zeros((0, 3))
         self._pressure: Pressure | None = None  # of the tick
+        self._known: tuple[FloatArray, tuple[Forces, Forces, FloatArray]] | None = None  # places, and the fields there
 
     def wake(self, state: State, gravity: FloatArray) -> None:
         """Wake bodies that impulses act on, before a solver checks for sleep; `gravity` of the steps [m/s^2]."""
@@ -226,9 +227,7 @@ class FrameImpulses:
         fall = self._falls[of.body][:, None] * gravity
         if not self._fields:
             return np.asarray(fall * time[:, None])
-        body, skin, square = Forces.none(len(x)), Forces.none(len(x)), np.zeros(len(x))
-        for one, weight in zip(self._fields, self._weights, strict=True):
-            add_field(one, x, weight, of.mass, of.on_skin, body, skin, square)
+        body, skin, square = self._forces(x)
         reached, half = v.copy(), 0.5 * time
         _slow(reached, square / of.mass, half)
         self._press(state, reached, skin, tick, half)
@@ -238,6 +237,15 @@ class FrameImpulses:
         self._press(state, reached, skin, tick, half)
         _slow(reached, square / of.mass, half)
         return reached - v
+
+    def _forces(self, x: FloatArray) -> tuple[Forces, Forces, FloatArray]:
+        """What all fields are at x, see `add_field`; the places after a tick are those before the next one."""
+        if self._known is None or not np.array_equal(self._known[0], x):
+            body, skin, square = Forces.none(len(x)), Forces.none(len(x)), np.zeros(len(x))
+            for one, weight in zip(self._fields, self._weights, strict=True):
+                add_field(one, x, weight, self._of.mass, self._of.on_skin, body, skin, square)
+            self._known = x, (body, skin, square)
+        return self._known[1]
 
     def _press(self, state: State, v: FloatArray, force: Forces, tick: float, time: FloatArray) -> None:
         """Apply forces along the normals of skins for a `time` [s] at each point: change v [m/s]."""
