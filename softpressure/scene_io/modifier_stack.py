@@ -22,15 +22,15 @@ _DEFORMING = {
 }
 #: What the names of shape keys that are not the person's start with: the live key, and those of a bake.
 _OUR_KEYS = (mesh_io.LIVE_KEY, mesh_io.BAKE_KEY)
-#: Change neither positions nor topology.
+#: Change neither positions nor topology, and are never switched off: particles would begin anew.
 PASSIVE = {
-    *("COLLISION", "DATA_TRANSFER", "NORMAL_EDIT", "UV_PROJECT", "UV_WARP", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX"),
-    *("VERTEX_WEIGHT_PROXIMITY", "WEIGHTED_NORMAL"),
+    *("COLLISION", "DATA_TRANSFER", "DYNAMIC_PAINT", "NORMAL_EDIT", "PARTICLE_SYSTEM", "SURFACE", "UV_PROJECT"),
+    *("UV_WARP", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY", "WEIGHTED_NORMAL"),
 }
 #: Show parts of a mesh where it has no vertices, or what depends on more than its shape: it cannot follow.
 _REPEATING = {
     *("ARRAY", "BUILD", "EXPLODE", "MESH_SEQUENCE_CACHE", "MIRROR", "OCEAN", "PARTICLE_INSTANCE", "SCREW"),
-    *("CLOTH", "DYNAMIC_PAINT", "FLUID", "PARTICLE_SYSTEM", "SOFT_BODY", "SURFACE"),
+    *("CLOTH", "FLUID", "SOFT_BODY"),
 }
 #: Node group that hides what has torn in a run: it shapes nothing that a run starts from.
 HIDES_TORN = "Hide Torn Faces"
@@ -144,7 +144,7 @@ def show(obj: bpy.types.Object, stage: Stage) -> None:
             Stage.SEEN: index >= shown_count or _hides_torn(modifier),
             Stage.OUTPUT: index < input_count and modifier.type in _DEFORMING,
         }[stage]
-        if is_off and any(wanted):
+        if is_off and modifier.type not in PASSIVE and any(wanted):
             hidden[modifier.name] = wanted
             wanted = (False, False)
         if (modifier.show_viewport, modifier.show_render) != wanted:

@@ -85,6 +85,26 @@ def test_a_plane_that_is_solidified_is_a_skin() -> None:
 
 
 @pytest.mark.usefixtures("falling")
+def test_hair_and_paint_stay_on_a_body_that_falls() -> None:
+    obj = add_cube()
+    subdivide(obj)
+    hair = obj.modifiers.new("Hair", "PARTICLE_SYSTEM")
+    obj.particle_systems[0].settings.type = "HAIR"
+    canvas = obj.modifiers.new("Canvas", "DYNAMIC_PAINT")
+    assert modifier_stack.first_repeating(obj) == "" and modifier_stack.seen_count(obj) == 3
+    add_soft(obj)
+    assert not problem_of(obj)
+    before = seen(obj)
+    for stage in modifier_stack.Stage:
+        modifier_stack.show(obj, stage)
+        assert hair.show_viewport and canvas.show_viewport
+    play(1, 4)
+    np.testing.assert_allclose(seen(obj), before - (0, 0, fallen(3)), atol=1e-5)
+    hairs = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).particle_systems[0].particles
+    assert len(hairs) == 1000
+
+
+@pytest.mark.usefixtures("falling")
 def test_another_level_of_subdivision_dates_the_cache() -> None:
     obj = add_cube()
     subdivide(obj)

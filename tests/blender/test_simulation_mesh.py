@@ -213,6 +213,16 @@ def test_a_thickness_that_covers_what_stands_out_is_kept() -> None:
         assert found == pytest.approx(max(drawn_mesh.stand_off, chosen)) and drawn_mesh.stand_off > 1e-3
 
 
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("choice", ["AUTO", "DRAWN"])
+def test_a_coarse_mesh_keeps_no_more_than_a_small_share_of_its_size(choice: str) -> None:
+    bpy.ops.mesh.primitive_cylinder_add(location=(0, 0, 3))
+    bpy.context.object.softpressure.simulation_mesh = choice
+    bpy.context.object.softpressure.kind = "SOFT"
+    frame(1)
+    assert captured().drawn is None and captured().settings["thickness"] == pytest.approx(0.0025)
+
+
 def add_text(extrude: float, body: str = "Soft") -> Any:
     bpy.ops.object.text_add()
     bpy.context.object.data.body = body
