@@ -9,15 +9,15 @@ import numpy as np
 
 from ..array_types import FloatArray
 from .bound import bound_mesh
-from .drawn import vertex_normals
 from .even import EvenMesh
+from .follower import set_vertex_normals
 from .inverse import InverseFollower
 from .subdivision import Subdivision
 
 #: Most vertices of a coarse cage, and the least vertices that are simulated for each of them.
-MOST_VERTICES, LEAST_SHARE = 500, 2
+MOST_VERTICES, LEAST_SHARE = 200, 4
 #: Planes that touch the hull, and how often what stands out most of each is moved.
-PLANES, TIMES = 128, 4
+PLANES, TIMES = 64, 4
 #: Steps towards the pushes that do so.
 PUSHES = 40
 #: What stands out by less than this share of the size is left.
@@ -45,7 +45,8 @@ class CoarseCage:
         self._shown = subdivision.limit_points(shown)
         surface = self._shown @ cage
         even = bound_mesh(even.positions, even.triangles, surface, subdivision.triangles)
-        self._triangles, self._inverse = even.triangles, InverseFollower(even, surface)
+        self._triangles = np.ascontiguousarray(even.triangles, np.int64)
+        self._inverse = InverseFollower(even, surface)
         self._places = np.einsum("vk,vkc->vc", even.nearest_weights, self._shown[even.nearest])
         squares = self._places.T @ (areas[:, None] * self._places)
         own = np.diag(squares)
@@ -55,7 +56,9 @@ class CoarseCage:
 
     def within(self, cage: FloatArray, even_positions: FloatArray) -> FloatArray:
         """Cage positions near `cage` for positions of the even mesh's vertices, shape (vertex_count, 3)."""
-        normals = vertex_normals(even_positions, self._triangles)[self._planes]
+        normals = np.zeros_like(even_positions)
+        set_vertex_normals(even_positions, self._triangles, normals)
+        normals = normals[self._planes]
         reach = (even_positions @ normals.T).max(axis=0)
         seen = self._inverse.positions(self._shown @ cage)
         size = float(np.ptp(even_positions, axis=0).max())

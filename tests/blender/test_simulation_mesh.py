@@ -165,7 +165,7 @@ def test_new_bodies_are_automatic_and_those_of_earlier_files_as_drawn(
 
 
 def test_blenders_meshes_lie_on_the_floor() -> None:
-    """Coarse ones as they are drawn, of long faces or with a bevel, too; a subdivided cube of eight vertices pressed."""
+    """Coarse ones as they are drawn, of long faces or with a bevel, too; a subdivided cube of 8 vertices pressed."""
     scene = bpy.context.scene
     scene.frame_end = 40
     add_floor()
