@@ -68,6 +68,8 @@ class Workspace:
         kept = run.scale[boxes.patches.body, 0]
         boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
         run.found[:] = 0
+        # a search within a step leaves new contacts with what was at their places
+        self.contact.corners.grip[:], self.contact.sides.grip[:] = 0.0, 0.0
         boxes.strayed[:] = 0.0
         run.state[CARRIED_COUNT] = 0
         if self._rejected() != self.frame.rejected:

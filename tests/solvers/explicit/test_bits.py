@@ -61,6 +61,25 @@ def test_a_run_that_is_repeated_or_continued_gives_the_same_bits() -> None:
     assert_continues(pile, 8, 6, given=given, fresh=lambda: world)  # one that has been elsewhere
 
 
+def test_what_earlier_frames_left_in_the_arrays_of_contacts_reaches_no_later_one() -> None:
+    """A jelly is crushed, in many runs of steps, while a ring falls: searches end some of the runs."""
+    x, triangles = shapes.icosphere(2, 0.3)
+    ring, faces = shapes.torus(0.2, 0.0875)
+    builder = ModelBuilder()
+    builder.add_solid("jelly", x + (0, 0, 0.4), triangles, cell_size=0.1, mass=20.0, modulus=2e3, velocity=(0, 0, -6))
+    turned = ring @ shapes.rotation((1.0, 0.0, 0.0), 1.4) + (0.85, 0.0, 0.6)
+    builder.add_rigid("ring", turned, faces, mass=1.0, bounciness=0.5, velocity=(0.0, 0.0, -3.0))
+    builder.add_collider("floor", *shapes.grid(6.0, 1))
+    model = builder.build()
+    clean, used = world_of(model), world_of(model)
+    for _ in range(14):
+        for contacts in (used._solver.space.contact.corners, used._solver.space.contact.sides):
+            contacts.grip[:] = 1.0
+        clean.advance_frame()
+        used.advance_frame()
+    assert_same_bits(used.save(), clean.save())
+
+
 def test_worlds_in_two_threads_have_the_same_bits() -> None:
     with ThreadPoolExecutor(2) as callers:
         one, other = (callers.submit(end_of, pile(threads=2)) for _ in range(2))
