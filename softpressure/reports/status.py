@@ -124,7 +124,7 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
             f"{run.crossing_count} triangles cross at the start. They are moved apart before the first frame where "
             "possible; repair the meshes if that is visible."
         )
-    found += [*run.soft_lattices, *run.slack_skins, *run.overstretched.values()]
+    found += [*run.soft_lattices, *run.slack_skins, *run.overstretched.values(), *run.squeezed.values()]
     found += effectors.notes(scene)
     found += hose_problems.notes(scene)
     found += _who_is_missing(scene, active)

@@ -15,7 +15,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from ...core import FrameInput, World
+from ...core import FrameInput, Reason, World
 from ...core.cache import FrameCache
 from ..cache import disk, journal
 from ..scene_io.mesh_io import Float32Array, FloatArray
@@ -78,11 +78,23 @@ def step(run: Run, values: snapshot.SceneValues, reading: Reading) -> None:
     run.written = None
     run.measured[reading.frame] = measured
     run.reports[reading.frame] = diagnostics.reports
+    note_squeezed(run, world, reading.frame)
     run.slack_skins = xpbd_limits.skins_that_are_slack(values, run, world.model, diagnostics.bodies, reading.frame)
     cache.append(reading.frame, positions, matrices, forces)
     for number, body in enumerate(start.bodies):
         if body.outline is None and world.model.plasticity.tear_strain[number] > 0.0:
             cache.note_torn(number, body.torn(world.torn_triangles(number, body.triangles)), reading.frame)
+
+
+def note_squeezed(run: Run, world: World, frame: int) -> None:
+    """Note bodies that had no room in a frame, the first time: nothing kept their surfaces apart."""
+    for finding in (finding for report in run.reports[frame] for finding in report.reasons):
+        if finding.reason is Reason.NO_ROOM and finding.bodies not in run.squeezed:
+            names = " and ".join(world.model.body_names[body] for body in finding.bodies)
+            run.squeezed[finding.bodies] = (
+                f"{names}: pins or colliders leave no room at frame {frame}, so surfaces may have passed each other. "
+                "Let them close less."
+            )
 
 
 def frame_of(world: World, start: snapshot.Snapshot, reading: Reading) -> tuple[list[FloatArray], list[FloatArray]]:

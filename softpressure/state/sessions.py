@@ -87,6 +87,8 @@ class Run:
     quantities: "dict[int, Quantities]" = field(default_factory=dict)
     #: Why a skin has less than its pressure, by the body's number; the last sentence of each.
     overstretched: dict[int, str] = field(default_factory=dict)
+    #: What is squeezed without room to give way, in sentences by the bodies; not kept on disk.
+    squeezed: dict[tuple[int, ...], str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

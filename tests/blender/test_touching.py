@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, add_floor, frame, height, play, this_run, this_session
+from bpy_scene import add_ball, add_floor, frame, height, key, play, this_run, this_session, told
 
 KINDS = ("SOFT", "RIGID", "COLLIDER")
 
@@ -94,3 +94,17 @@ def test_check_reports_no_crossings_of_bodies_that_ignore_each_other() -> None:
     assert not this_session().checked[1]
     frame(1)
     assert this_run().crossing_count == 0
+
+
+def test_a_press_that_leaves_no_room_is_told() -> None:
+    bpy.context.scene.frame_end = 14
+    add_floor()
+    add_ball(location=(0, 0, 0.51))
+    bpy.ops.mesh.primitive_cube_add(scale=(1.0, 1.0, 0.1))
+    press = bpy.context.object
+    key(press, "location", (1, 1.2), (12, 0.1), (20, 1.2), index=2)
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    play(1, 8)
+    assert "leave no room" not in told()
+    play(9, 14)
+    assert "Ball and Cube: pins or colliders leave no room at frame" in told()
