@@ -7,6 +7,10 @@ from ..scene_io.simulation_mesh_choice import may_be_even, vertex_count
 from ..state import sessions
 
 
+#: Fewer drawn vertices than this show little of how a body bends.
+_FEW = 100
+
+
 def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """What a body simulates: `Simulates 1,012 even vertices for 2,903 drawn`; empty for what is simulated as drawn."""
     settings, mesh = obj.softpressure, obj.data
@@ -23,9 +27,12 @@ def text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if body is None:
         return f"Simulates up to {vertex_count(scene, obj):,} even vertices for {len(mesh.vertices):,} drawn"
     if body.drawn is None:
+        count = len(mesh.vertices)
+        if count < _FEW:
+            return f"Simulates the {count} drawn vertices. Subdivide the mesh to see it bend between them"
         is_of_paper = scene.softpressure.solver in FORCE_BASED
         reason = "the method of a paper does" if is_of_paper else "that is as fast"
-        return f"Simulates the {len(mesh.vertices):,} drawn vertices, as {reason}"
+        return f"Simulates the {count:,} drawn vertices, as {reason}"
     return f"Simulates {len(body.positions):,} even vertices for {body.drawn.seen_count:,} drawn"
 
 
