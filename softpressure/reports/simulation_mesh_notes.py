@@ -6,7 +6,6 @@ from ...core.parameters.methods import FORCE_BASED
 from ..scene_io.simulation_mesh_choice import may_be_even, vertex_count
 from ..state import sessions
 
-
 #: Fewer drawn vertices than this show little of how a body bends.
 _FEW = 100
 
