@@ -215,6 +215,10 @@ class Gas(Protocol):
         """Its points in equilibrium at the pressure of the start [m], shape (vertex_count, 3)."""
 
     @property
+    def rest_lengths(self) -> FloatArray:
+        """Rest lengths of its springs [m], shape (edge_count,)."""
+
+    @property
     def unrest(self) -> FloatArray:
         """Forces on its vertices as drawn, with the pressure that it starts with [N], shape (vertex_count, 3)."""
 

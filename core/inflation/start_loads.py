@@ -5,6 +5,8 @@ the vertices, p A of a flat face, act on grams. So the start has the opposite lo
 they fade within RISE_TIME, as the gas comes in; the body then follows its equilibrium slowly instead of swinging about
 it (a homotopy, or load stepping). They turn with the body and have no resultant and no torque, so that momentum stays.
 A body that is at rest as drawn has none, nor has one with a method of the papers or with XPBD, which rests elsewhere.
+A body that has torn has none either: its gas streams out, and on vertices that nothing holds any more they would go on
+pushing, which gave the shreds of a bunny of 0.5 kJ of gas 55 kJ.
 """
 
 import numpy as np
@@ -23,8 +25,9 @@ LEAST_SHARE = 1e-3
 def loads_at_start(model: Model) -> dict[int, FloatArray]:
     """Of each body that needs them: loads as drawn [N], shape (own vertex_count, 3)."""
     loads = {}
+    springs = np.bincount(model.point_body[model.edges.points[:, 0]], minlength=model.membrane_count)
     for body, filling in enumerate(model.fillings):
-        if filling is None or model.settings[body].get("start_at_rest"):
+        if filling is None or model.settings[body].get("start_at_rest") or springs[body] < len(filling.rest_lengths):
             continue
         first, last = model.body_point_start[body : body + 2].tolist()
         load = np.where(model.pinned[first:last, None], 0.0, -filling.unrest)
