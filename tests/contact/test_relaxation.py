@@ -7,6 +7,7 @@ from crossings import assert_nothing_crosses, model_crossings
 from rigid_scene import block
 from scenes import BEACH_BALL, LIVELY, add_ball, advance, assert_same_bits, momentum
 from softpressure_ext.core import FrameInput, ModelBuilder, Reason, World
+from softpressure_ext.core.contact.untangle.overlap import ways_out
 from softpressure_ext.core.contact.untangle.relaxation import Relaxation
 from softpressure_ext.core.state import STAYS
 
@@ -69,6 +70,36 @@ def test_bodies_that_are_moved_apart_are_not_thrown(solver, height):
     assert fastest(world) < 0.2  # m/s
     advance(world, 11)
     np.testing.assert_allclose(momentum(world), 0.0, atol=1e-12)
+
+
+def plank_across(depth, *, has_ball=False, solver="EXPLICIT"):
+    """A plank that lies across a beam, which it is in by a depth [m]: no vertex of either is inside the other."""
+    builder = ModelBuilder()
+    if has_ball:
+        add_ball(builder, BEACH_BALL, 2, (3.0, 3.0, 0.3), drawn_shape="INFLATED", **LIVELY)
+    builder.add_rigid("plank", *block((3.0, 0.6, 0.06), (0.0, 0.0, 0.23 - depth)), mass=2.0)
+    builder.add_collider("beam", *block((0.2, 4.0, 0.2), (0.0, 0.0, 0.1)))
+    return made(builder, solver)
+
+
+@pytest.mark.parametrize("depth", [0.0, 1e-4, 0.03])
+@pytest.mark.parametrize("has_ball", [False, True])
+def test_a_plank_in_a_beam_is_lifted_onto_it(depth, has_ball):
+    """It fell through the beam, as nothing told where it was to go."""
+    world = plank_across(depth, has_ball=has_ball)
+    advance(world, 12)
+    height = world.rigid_transform(0)[2, 3] + 0.23 - depth - 0.03
+    assert 0.2 < height < 0.205
+    assert_nothing_crosses(world)
+
+
+def test_bodies_leave_each_other_across_the_part_in_common_and_not_where_one_goes_in_and_out():
+    model = plank_across(0.03).model
+    bodies, ways = ways_out(model, model.rest_positions)
+    np.testing.assert_array_equal(bodies, [[0, 1]])
+    np.testing.assert_allclose(ways, [[0.0, 0.0, 1.0]], atol=1e-12)
+    through = plank_across(0.13).model
+    assert len(ways_out(through, through.rest_positions)[0]) == 0
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

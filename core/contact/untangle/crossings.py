@@ -11,7 +11,7 @@ from ..kept_distance import REST_SHARE
 from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE
 from ..narrow_phase.vertex_triangle import evaluate_rows, set_plane_weights
 from ..near_pairs import NearPairs, near_pairs
-from .overlap import NO_BODIES, Overlaps, find_overlaps
+from .overlap import NO_BODIES, Overlaps, edge_rows, find_overlaps
 from .recovery import WrongSide
 from .self_overlap import nearest_exits, self_exits, self_wrong_side
 
@@ -31,6 +31,7 @@ class Crossings:
         held = self._trees.depth >= 0
         self._own: IntArray = np.flatnonzero(model.self_collision & held).astype(np.int32)
         self.suspended: IntArray = NO_BODIES
+        self._edges_alone: list[tuple[int, int]] = []
 
     @property
     def pairs(self) -> IntArray:
@@ -61,6 +62,7 @@ class Crossings:
                 facing.append(side)
         self._wrong.set(np.concatenate(pairs), np.concatenate(facing))
         self.suspended = np.array(waiting, np.int32)
+        self._edges_alone = overlaps.edges_alone(self._model.point_body)
         return overlaps
 
     def _fit(self, x: FloatArray) -> None:
@@ -70,12 +72,12 @@ class Crossings:
     def listed(self) -> IntArray:
         """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3), as a state keeps them.
 
-        Facing 0: the first point of a suspended body.
+        Facing 0: the first point of a suspended body. Of bodies whose edges alone cross it is the first point of one.
         """
         own = self.suspended
         bodies = np.stack([self._model.body_point_start[own], own, np.zeros_like(own)], axis=1)
         listed = np.concatenate([self._wrong.pairs, self._wrong.facing[:, None]], axis=1)
-        return np.concatenate([listed, bodies]).astype(np.int32)
+        return np.concatenate([listed, bodies, edge_rows(self._model, self._edges_alone)]).astype(np.int32)
 
     def relist(self, listed: IntArray) -> None:
         """Set the list and the suspended bodies from a state."""

@@ -26,6 +26,8 @@ CONTAINER_SHARE = 0.75
 #: Distance from its plane at which a flat body's edges are tested, as a fraction of half its depth [1]: more than
 #: rounding.
 NEAR_PLANE = 1e-3
+#: Share of the parts of a sum below which it is rounding.
+ROUNDED = 1e-9
 NO_BODIES: IntArray = np.zeros(0, np.int32)
 
 
@@ -38,6 +40,13 @@ class Overlaps:
     crossing_triangles: IntArray  # ascending, shape (crossing_triangle_count,)
     bodies: IntArray  # of each crossing edge and triangle, once, shape (crossing_pair_count, 2)
     counts: tuple[int, ...]  # of triangles that cross, of both bodies in each row of `bodies`
+
+    def edges_alone(self, owner: IntArray) -> list[tuple[int, int]]:
+        """Pairs of bodies of which edges cross, but no point is on the wrong side; `owner`: body of each point."""
+        listed = np.sort(np.stack([owner[self.pairs[:, 0]], self.pairs[:, 1]], axis=1), axis=1)
+        crossing = np.unique(np.sort(self.bodies, axis=1), axis=0)
+        known = set(map(tuple, listed.tolist()))
+        return [(a, b) for a, b in crossing.tolist() if a != b and (a, b) not in known]
 
     @property
     def crossing_triangle_count(self) -> int:
@@ -86,6 +95,59 @@ def _glued_together(model: Model, edge_points: IntArray, corners: IntArray) -> B
     glued[model.attachments.points[:, 0]] = model.attachments.body
     one, other = model.point_body[edge_points[:, :1]], model.point_body[corners[:, :1]]
     return np.asarray((glued[edge_points] == other).any(axis=1) | (glued[corners] == one).any(axis=1))
+
+
+def edge_rows(model: Model, pairs: list[tuple[int, int]]) -> IntArray:
+    """(first point, other body, 1) of bodies whose edges alone cross, as rows of `State.wrong_side` that are moved."""
+    return np.array([(model.body_point_start[a], b, 1) for a, b in pairs], np.int32).reshape(-1, 3)
+
+
+def ways_out(model: Model, x: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Pairs of bodies that cross, the lower one first, and the direction in which it leaves the other one fastest.
+
+    The volume in common changes with its displacement by the vector area of the part of its surface inside the other
+    one. That is 1/2 sum r x dr along the curve in which both surfaces cross: a segment for each pair of triangles.
+    """
+    surfaces = model.surfaces
+    edge, triangle, share = _crossings(model, x, NO_BODIES)
+    start, end = x[surfaces.edges[edge, 0]], x[surfaces.edges[edge, 1]]
+    rows, beside = _triangles_beside(model, edge)
+    point = (start + share[:, None] * (end - start))[rows]
+    pair = np.sort(np.stack([beside, triangle[rows]], axis=1), axis=1)
+    _, first, of, count = np.unique(pair, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    of = of.ravel()
+    last = np.zeros(len(first), np.int64)
+    last[of] = np.arange(len(of))
+    whole = count == 2  # both ends of a segment
+    pair, begin, end = pair[first[whole]], point[first[whole]], point[last[whole]]
+    normal = [
+        np.cross(x[corners[:, 1]] - x[corners[:, 0]], x[corners[:, 2]] - x[corners[:, 0]])
+        for corners in (surfaces.triangles[pair[:, 0]], surfaces.triangles[pair[:, 1]])
+    ]
+    bodies, of = np.unique(surfaces.triangle_body[pair], axis=0, return_inverse=True)
+    of = of.ravel()
+    middle = np.zeros((len(bodies), 3))
+    np.add.at(middle, of, 0.5 * (begin + end))
+    middle /= np.maximum(np.bincount(of, minlength=len(bodies)), 1)[:, None]
+    along = np.sign(np.einsum("ij,ij->i", end - begin, np.cross(*normal)))
+    parts = along[:, None] * np.cross(begin - middle[of], end - middle[of])
+    area, total = np.zeros((len(bodies), 3)), np.bincount(of, np.linalg.norm(parts, axis=1), len(bodies))
+    np.add.at(area, of, parts)
+    size = np.linalg.norm(area, axis=1)
+    is_known = size > ROUNDED * total  # not where one goes in and out again
+    return bodies[is_known], -area[is_known] / size[is_known, None]
+
+
+def _triangles_beside(model: Model, edge: IntArray) -> tuple[IntArray, IntArray]:
+    """Triangles at some edges: the place of its edge for each, and the triangle."""
+    weights, sides = np.array([model.point_count, 1]), model.surfaces.triangles.astype(np.int64)
+    key = np.sort(np.stack([sides, np.roll(sides, -1, axis=1)], axis=2), axis=2).reshape(-1, 2) @ weights
+    order = np.argsort(key)
+    wanted = model.surfaces.edges[edge].astype(np.int64) @ weights
+    first, last = (np.searchsorted(key[order], wanted, side) for side in ("left", "right"))
+    rows = np.repeat(np.arange(len(edge)), last - first)
+    within = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    return rows, order[first[rows] + within] // 3
 
 
 def crosses_itself(model: Model, x: FloatArray, own: IntArray, among: BoolArray | None = None) -> bool:

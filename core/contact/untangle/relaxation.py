@@ -4,7 +4,8 @@ Each pass finds the points on the wrong side and moves them towards the surface 
 edge at most:
 
 * bodies as a whole, against the sum of the gaps that each pair lacks, in the inverse ratio of their masses, so that the
-  centre of mass of a pair stays where it is;
+  centre of mass of a pair stays where it is; where edges alone cross, as of a plank across a beam, in the direction in
+  which the volume in common falls fastest;
 * where that has not sufficed, and for skins that cross themselves, their vertices. A move is spread over rings of
   edges around them, so that skins dent instead of crumpling.
 
@@ -23,7 +24,7 @@ from ...state import STAYS, State
 from ...tiny import TINY
 from ..near_pairs import NearPairs
 from .crossings import Crossings
-from .overlap import crosses_itself
+from .overlap import crosses_itself, ways_out
 
 #: Passes at most, and those in which the number of points on the wrong side must fall.
 PASSES, PATIENCE = 200, 20
@@ -103,18 +104,13 @@ class Relaxation:
         model, crossings = self._model, self._crossings
         overlaps = crossings.find(x, known, own_sides=False)
         pairs = crossings.pairs
-        owner = model.point_body[pairs[:, 0]]
-        others = owner != pairs[:, 1]
         still = np.array([body for body in np.unique(waiting) if is_inside_out(model, x, body)], np.int32)
-        rows = [pairs[others]]
-        listed = set(zip(owner[others].tolist(), pairs[others, 1].tolist(), strict=True))
-        for a, b in np.unique(np.sort(overlaps.bodies, axis=1), axis=0).tolist():
-            if a != b and not {(a, b), (b, a)} & listed:
-                rows.append(np.array([[model.body_point_start[a], b]]))
-            elif a == b and a not in still:
-                corners = model.surfaces.triangles[overlaps.crossing_triangles]
-                corners = np.unique(corners[model.point_body[corners[:, 0]] == a])
-                rows.append(np.stack([corners, np.full_like(corners, a)], axis=1))
+        rows = [pairs[model.point_body[pairs[:, 0]] != pairs[:, 1]]]
+        rows += [np.array([[model.body_point_start[a], b]]) for a, b in overlaps.edges_alone(model.point_body)]
+        for body in np.setdiff1d(overlaps.bodies[overlaps.bodies[:, 0] == overlaps.bodies[:, 1], 0], still):
+            corners = model.surfaces.triangles[overlaps.crossing_triangles]
+            corners = np.unique(corners[model.point_body[corners[:, 0]] == body])
+            rows.append(np.stack([corners, np.full_like(corners, body)], axis=1))
         waiting = np.stack([model.body_point_start[still], still, np.zeros_like(still)], axis=1)
         return np.concatenate([np.insert(np.concatenate(rows), 2, STAYS, axis=1), waiting]).astype(np.int32)
 
@@ -135,26 +131,37 @@ class Relaxation:
         """
         model, crossings = self._model, self._crossings
         least, since, whole = np.inf, 0, True
-        further = np.zeros(model.body_count)  # added to the gap aimed at where edges alone still cross [m]
+        # added to the gap that a pair of bodies aims at while its edges alone still cross [m]
+        further = np.zeros((model.body_count, model.body_count))
         for number in range(PASSES):
-            contacts = crossings.gaps(x)
+            contacts, bodies, ways = crossings.gaps(x), np.zeros((0, 2), np.int32), np.zeros((0, 3))
             count = len(contacts.gap)
             if count == 0:
                 overlaps = crossings.find(x, kept)
                 if not len(overlaps.crossing_triangles):
                     return
-                crossed = np.unique(model.surfaces.triangle_body[overlaps.crossing_triangles])
-                further[crossed] += FURTHER * model.thickness[crossed]
-                contacts = crossings.gaps(x) if len(crossings.pairs) else crossings.gaps_near(x, overlaps)
+                crossed = np.unique(np.sort(overlaps.bodies, axis=1), axis=0).T
+                further[tuple(crossed)] += FURTHER * model.thickness[crossed].max(axis=0)
+                if len(crossings.pairs):
+                    contacts = crossings.gaps(x)
+                else:
+                    contacts = crossings.gaps_near(x, overlaps)
+                    bodies, ways = ways_out(model, x)
+                    ways *= further[tuple(bodies.T)][:, None]
             if count and count < least:
                 least, since = count, number
-            if number - since > PATIENCE:
+            if number - since > PATIENCE and not len(ways):
                 if not whole or (contacts.bodies[:, 0] == contacts.bodies[:, 1]).all():
                     return
                 whole, since = False, number
             rows, push = self._lacking(contacts, further)
             own = contacts.bodies[rows, 0] == contacts.bodies[rows, 1]
-            shift = self._shift_bodies(contacts.bodies[rows[~own]], push[~own])
+            is_led = np.zeros(further.shape, bool)
+            is_led[tuple(bodies.T)] = True
+            as_one = ~is_led[tuple(np.sort(contacts.bodies[rows], axis=1).T)] & ~own
+            shift = self._shift_bodies(
+                np.concatenate([contacts.bodies[rows[as_one]], bodies]), np.concatenate([push[as_one], ways])
+            )
             move = shift[model.point_body]
             deforms = own | (not whole)
             move[: model.vertex_count] += self._move_vertices(contacts, rows[deforms], push[deforms])
@@ -168,7 +175,7 @@ class Relaxation:
     def _lacking(self, contacts: NearPairs, further: FloatArray) -> tuple[IntArray, FloatArray]:
         """Rows of points whose gap is too small, and what it lacks along the normal [m], shape (n, 3)."""
         lack = np.where(contacts.side < 0, 1.0, NEAR_SHARE) * contacts.thickness - contacts.gap
-        lack += further[contacts.bodies].min(axis=1)
+        lack += further[tuple(np.sort(contacts.bodies, axis=1).T)]
         lacks = np.flatnonzero(lack > 0.0)
         return lacks, lack[lacks, None] * contacts.normal[lacks]
 

@@ -45,7 +45,7 @@ def unsupported(model: Model, options: MethodOptions) -> tuple[str, str]:
 
 def crossing_triangles(model: Model, x: FloatArray, own: IntArray) -> IntArray:
     """Triangles that cross another body's surface, or that of their own body if it is one of `own`, at x [m]."""
-    if not len(own) and not _boxes_meet(model, x):
+    if not len(own) and not boxes_meet(model, x):
         return NO_BODIES
     return find_overlaps(model, _shrunk(model, x), own).crossing_triangles
 
@@ -92,7 +92,7 @@ def _shrunk(model: Model, positions: FloatArray) -> FloatArray:
     return x
 
 
-def _boxes_meet(model: Model, x: FloatArray) -> bool:
+def boxes_meet(model: Model, x: FloatArray) -> bool:
     """Whether the boxes around any two bodies meet, one of them moving."""
     start = model.body_point_start[:-1]
     low, high = np.minimum.reduceat(x, start), np.maximum.reduceat(x, start)

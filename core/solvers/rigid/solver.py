@@ -58,9 +58,7 @@ class RigidSolver:
 
     def untangle(self, state: State) -> int:
         """Write the points behind a collider's surface into the state; returns how many triangles cross."""
-        colliders = self._contacts.colliders
-        crossing = colliders.untangle(state.positions)
-        state.wrong_side = colliders.wrong_side()
+        crossing, state.wrong_side = self._contacts.colliders.untangle(state.positions)
         return crossing
 
     def start_frame(self, state: State) -> None:
