@@ -46,8 +46,6 @@ class SoftForces:
         self._volume, self._pressure, self._gas_stiffness, self._gas_energy = np.zeros((4, model.membrane_count))
         self._elements = ModelElements(model)
         self._pull = np.zeros((len(self._elements), 3))
-        self._pull_matrix = np.zeros((len(self._elements), 6))
-        self._pulls = np.zeros(len(self._elements), dtype=bool)
         self.pulls_rigid = len(self._elements.rigid_bodies()) > 0  # whether elements pull rigid bodies
         self.has_dampers = bool(model.edge_damping.any())  # whether forces depend on velocities
         self.elastic_energy = 0.0  # stretch, bend and tetrahedra where they were last evaluated [J]
@@ -97,7 +95,7 @@ class SoftForces:
         """Pulls of the elements of energies on their points; few, so numpy does it, in the order of the rows."""
         model, held, n = self._model, self._elements.rows, self._model.vertex_count
         self._elements.begin(x)
-        evaluate_elements(held, x.reshape(-1), 3, 0, self._pulls, self._pull, self._pull_matrix)
+        evaluate_elements(held, x.reshape(-1), self._pull)
         for slot in range(4):
             point, pull = held.points[:, slot], held.weights[:, slot, None] * self._pull
             soft = point < n
