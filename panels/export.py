@@ -18,7 +18,7 @@ class Export(Part):
         from ..softpressure.exporting import export
 
         layout, scene = self.layout, context.scene
-        is_baked = any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID"))
+        is_baked = bool(sessions.baked(scene))
         against: dict[str, list[str]] = {}
         column = layout.column(align=True)
         for first in range(0, len(formats.FORMATS), 2):

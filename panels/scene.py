@@ -203,7 +203,7 @@ class Bake:
         """What becomes of which frames."""
         layout, scene = self.layout, context.scene
         session = sessions.of(scene)
-        if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+        if sessions.baked(scene):
             draw_text(layout, context, "The baked bodies play without this extension, too.", "INFO")
         elif session.run.cache is not None and not session.is_out_of_date(scene):
             kinds = {obj.softpressure.kind for obj in sessions.objects(scene, "SOFT", "RIGID")}
