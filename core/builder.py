@@ -108,7 +108,6 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         order = topology.space_filling_order(given)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order), dtype=np.int32)
-        pin_numbers = None if pinned is None else np.asarray(pinned, dtype=np.int32)
         self._membranes.append(
             GivenMembrane(
                 name=name,
@@ -118,7 +117,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
                 order=order,
                 mass=len(given) * point_mass if point_mass else settings["mass"],
                 gauge_pressure=pressure,
-                pinned=topology.pin_mask(name, len(given), pin_numbers)[order],
+                pinned=topology.pin_mask(name, len(given), pinned)[order],
                 velocity=settings["velocity"],
                 stretch_modulus=skin_modulus(given, faces, spring_constant)
                 if spring_constant

@@ -133,11 +133,14 @@ class FrameCache:
         """Contact forces [N] on the vertices of one body likewise, shape (vertex_count,); if `holds_forces`."""
         return self._at(self._forces, body, time)
 
-    def _at(self, arrays: list[Float32Array], body: int, time: float) -> Float32Array:
+    def _check(self, time: float) -> None:
         if not self.first_frame <= time <= self.last_frame:
             raise CacheError(
                 f"frame {time:g}: the cache holds {self.first_frame} to {self.last_frame}. Give one of these."
             )
+
+    def _at(self, arrays: list[Float32Array], body: int, time: float) -> Float32Array:
+        self._check(time)
         whole = math.floor(time)
         share = np.float32(time - whole)
         rows = slice(self._start[body], self._start[body + 1])
@@ -149,10 +152,7 @@ class FrameCache:
 
     def transform(self, body: int, frame: int) -> NDArray[np.float64]:
         """World from local matrix of one body at a whole frame, shape (4, 4)."""
-        if not self.first_frame <= frame <= self.last_frame:
-            raise CacheError(
-                f"frame {frame}: the cache holds {self.first_frame} to {self.last_frame}. Give one of these."
-            )
+        self._check(frame)
         return self._transforms[frame - self.first_frame][body]
 
     def write(self, file: IO[bytes]) -> None:

@@ -1,7 +1,7 @@
 """The only place with numba options.
 
-Kernels are serial functions; threads share the chunks of a long call (`team.py`). Chunks are fixed by the mesh, never
-by the thread count, and each chunk's sums are added in chunk order, so one thread and two give the same bits.
+Kernels are serial functions; threads share the blocks of a long call (`team.py`). Blocks are fixed by the mesh, never
+by the thread count, and each block's sums are added in their order, so one thread and two give the same bits.
 
 * `error_model="numpy"`: no zero-division branches inside loops; callers guard where it matters.
 * machine code is stored in files (`kernel_store.py`).

@@ -90,7 +90,6 @@ class Tetrahedra(NamedTuple):
     stiffness: FloatArray  # K / rest volume [Pa/m^3]
     vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
     vertex_entry: IntArray  # 4 * tetrahedron + slot, shape (4 * tetrahedron_count,)
-    chunk_start: IntArray  # tetrahedra whose first point lies in each chunk, shape (chunk_count + 1,)
 
 
 class Followers(NamedTuple):
@@ -129,16 +128,6 @@ class Fans(NamedTuple):
 
     vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
     corners: IntArray  # shape (3 * count of their triangles, 2)
-
-
-class Chunks(NamedTuple):
-    """Runs of consecutive vertices of one body: the unit of parallel work and of summation."""
-
-    start: IntArray  # first vertex of each chunk, shape (chunk_count + 1,)
-    body: IntArray  # shape (chunk_count,)
-    body_start: IntArray  # first chunk of each membrane, shape (membrane_count + 1,)
-    edge_start: IntArray  # edges whose first end lies in each chunk, shape (chunk_count + 1,)
-    hinge_start: IntArray  # hinges whose first point lies in each chunk, shape (chunk_count + 1,)
 
 
 class Attachments(NamedTuple):
@@ -261,7 +250,6 @@ class Model:
     flat: Flat
     circles: Circles
     fans: Fans
-    chunks: Chunks
     rigid: RigidBodies
     attachments: Attachments
     goals: Goals

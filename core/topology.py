@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .array_types import BoolArray, FloatArray, IntArray
 from .errors import MeshError
@@ -193,12 +193,12 @@ def space_filling_order(positions: FloatArray) -> IntArray:
     return np.argsort(code, kind="stable").astype(np.int32)
 
 
-def pin_mask(name: str, vertex_count: int, pinned: IntArray | None) -> BoolArray:
+def pin_mask(name: str, vertex_count: int, pinned: ArrayLike | None) -> BoolArray:
     """Boolean mask of pinned vertices from their numbers; raises `MeshError` for a number out of range."""
     mask = np.zeros(vertex_count, dtype=bool)
-    if pinned is not None and len(pinned):
-        if int(np.min(pinned)) < 0 or int(np.max(pinned)) >= vertex_count:
-            bad = pinned[(pinned < 0) | (pinned >= vertex_count)][0]
-            raise MeshError(f"{name}: pinned vertex {bad} of {vertex_count}. Give numbers from 0 below the count.")
-        mask[pinned] = True
+    numbers = np.asarray([] if pinned is None else pinned, dtype=np.int32)
+    bad = numbers[(numbers < 0) | (numbers >= vertex_count)]
+    if len(bad):
+        raise MeshError(f"{name}: pinned vertex {bad[0]} of {vertex_count}. Give numbers from 0 below the count.")
+    mask[numbers] = True
     return mask

@@ -64,7 +64,7 @@ class Damped(ForceBased):
         self._dampers = edges._replace(stiffness=np.full_like(edges.stiffness, constant / self.substep_time))
 
     def _damp_neighbours(self, v, force):
-        add_spring_damping(v, self._dampers, self.model.chunks, self.substep_time, force)
+        add_spring_damping(v, self._dampers, self.substep_time, force)
 
 
 def method_world(model, method, substeps=SUBSTEPS, rate=FRAME_RATE, volume="EXACT", restored=False):

@@ -9,6 +9,7 @@ from ..softpressure.reports import status
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .job import JobOperator
+from .needs import ALL_FRAMES, NeedingOperator, unless
 
 _TARGETS = (
     ("SHAPE_KEYS", "Shape Keys", "A shape key per frame for soft bodies, keyframes for rigid bodies"),
@@ -18,6 +19,16 @@ _TARGETS = (
         "As few shape keys as the largest error allows, as glTF and FBX store them",
     ),
 )
+
+
+def _free_bodies(context: Context) -> str:
+    """The need of bodies none of which is baked or being edited, in words of its own."""
+    for obj in sessions.objects(context.scene, "SOFT", "RIGID"):
+        if obj.softpressure.is_baked:
+            return f"{obj.name}: is baked already. Free the bake first."
+        if obj.mode == "EDIT":
+            return f"{obj.name}: is in Edit Mode. Leave it (Tab) before baking."
+    return ""
 
 
 class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
@@ -30,24 +41,15 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
 
     target: EnumProperty(name="Target", description="What the frames are converted to", items=_TARGETS)  # type: ignore[valid-type]
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs cached frames of the present settings, and no bake."""
-        session = sessions.of(context.scene)
-        if session.run.cache is None:
-            cls.poll_message_set("Simulate first")
-            return False
-        if session.is_out_of_date(context.scene):
-            cls.poll_message_set("The cached frames are out of date: simulate again")
-            return False
-        for obj in sessions.objects(context.scene, "SOFT", "RIGID"):
-            if obj.softpressure.is_baked:
-                cls.poll_message_set(f"{obj.name}: is baked already. Free the bake first.")
-                return False
-            if obj.mode == "EDIT":
-                cls.poll_message_set(f"{obj.name}: is in Edit Mode. Leave it (Tab) before baking.")
-                return False
-        return cls.has_all_frames(context)
+    needs = (
+        unless(lambda context: sessions.of(context.scene).run.cache is not None, "Simulate first"),
+        unless(
+            lambda context: not sessions.of(context.scene).is_out_of_date(context.scene),
+            "The cached frames are out of date: simulate again",
+        ),
+        _free_bodies,
+        ALL_FRAMES,
+    )
 
     def job(self, context: Context) -> jobs.Work:
         """Frame by frame."""
@@ -58,26 +60,18 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
 
     def done_text(self, context: Context) -> str:
         """How many objects are baked, and how near to the cache if not exactly."""
-        count = sum(obj.softpressure.is_baked for obj in sessions.objects(context.scene, "SOFT", "RIGID"))
+        count = len(sessions.baked(context.scene))
         text = "1 body is baked" if count == 1 else f"{count} bodies are baked"
         return ", ".join([text, *status.thinned_texts(context.scene)])
 
 
-class SOFTPRESSURE_OT_free_bake(bpy.types.Operator):
+class SOFTPRESSURE_OT_free_bake(NeedingOperator, bpy.types.Operator):
     """Remove the baked shape keys and keyframes, and give the bodies back as they were."""
 
     bl_idname = "softpressure.free_bake"
     bl_label = "Free Bake"
     bl_description = "Remove the baked shape keys and keyframes, and restore the bodies"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a baked body."""
-        if any(obj.softpressure.is_baked for obj in sessions.objects(context.scene, "SOFT", "RIGID")):
-            return True
-        cls.poll_message_set("No body of this scene is baked")
-        return False
+    needs = (unless(lambda context: sessions.baked(context.scene), "No body of this scene is baked"),)
 
     def execute(self, context: Context) -> set[Any]:
         """Free all bakes of the scene."""

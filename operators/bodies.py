@@ -10,6 +10,7 @@ from ..softpressure.scene_io import instances
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.simulation.loading import SoftPressureError
 from ..softpressure.state import jobs
+from .needs import NeedingOperator, unless
 from .reports import finish, waiting
 
 #: Types of bodies in one list: those of soft bodies, then the other kinds.
@@ -33,6 +34,16 @@ def chosen_meshes(context: Context) -> list[bpy.types.Object]:
     return [obj for obj in chosen(context) if obj.type == "MESH"]
 
 
+def chosen_bodies(context: Context, *kinds: str) -> list[bpy.types.Object]:
+    """Those of them that are bodies of these kinds."""
+    return [obj for obj in chosen_meshes(context) if obj.softpressure.kind in kinds]
+
+
+def others(context: Context) -> list[bpy.types.Object]:
+    """The selected meshes beside the active object."""
+    return [obj for obj in context.selected_objects if obj.type == "MESH" and obj != context.object]
+
+
 def add(operator: bpy.types.Operator, context: Context, kind: str, body_type: str = "") -> set[Any]:
     """Make what is chosen bodies of a kind; reports reasons for those that are refused.
 
@@ -51,38 +62,33 @@ def add(operator: bpy.types.Operator, context: Context, kind: str, body_type: st
     return finish(operator, notes, refusals)
 
 
-class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
+_MESHES = unless(chosen, "Select at least one mesh object")
+
+
+class SOFTPRESSURE_OT_add_body(NeedingOperator, bpy.types.Operator):
     """Make the selected meshes take part in the simulation."""
 
     bl_idname = "softpressure.add_body"
     bl_label = "Add Body"
     bl_description = "Make the selected meshes bodies of the simulation"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (_MESHES,)
 
     kind: EnumProperty(
         name="Kind", description="How the meshes take part in the simulation", items=KINDS[1:], default="SOFT"
     )  # type: ignore[valid-type]
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs selected meshes, or Collection Instances."""
-        if chosen(context):
-            return True
-        cls.poll_message_set("Select at least one mesh object")
-        return False
 
     def execute(self, context: Context) -> set[Any]:
         """Add the meshes; reports reasons for those that are refused."""
         return add(self, context, self.kind)
 
 
-class SOFTPRESSURE_OT_set_type(bpy.types.Operator):
+class SOFTPRESSURE_OT_set_type(NeedingOperator, bpy.types.Operator):
     """Make the selected meshes bodies of a type."""
 
     bl_idname = "softpressure.set_type"
     bl_label = "Set Body Type"
     bl_description = "Make the selected meshes bodies of this type"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (_MESHES,)
 
     type: EnumProperty(  # type: ignore[valid-type]
         name="Type", description="What the bodies are", items=_TYPES, default="MEMBRANE"
@@ -93,37 +99,29 @@ class SOFTPRESSURE_OT_set_type(bpy.types.Operator):
         """What the type is."""
         return next(item[2] for item in _TYPES if item[0] == properties.type)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs selected meshes, or Collection Instances."""
-        return bool(SOFTPRESSURE_OT_add_body.poll(context))
-
     def execute(self, context: Context) -> set[Any]:
         """Add or change the meshes; reports reasons for those that are refused."""
         return add(self, context, *(("SOFT", self.type) if self.type in _SOFT else (self.type, "")))
 
 
-class SOFTPRESSURE_OT_quick_soft_body(bpy.types.Operator):
+class SOFTPRESSURE_OT_quick_soft_body(NeedingOperator, bpy.types.Operator):
     """Make the selected meshes soft bodies over a floor, and play."""
 
     bl_idname = "softpressure.quick_soft_body"
     bl_label = "Quick Soft Body"
     bl_description = "Make the selected meshes soft bodies above a floor, and play the animation"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (
+        unless(
+            lambda context: context.mode == "OBJECT" and chosen_meshes(context),
+            "Select at least one mesh object in Object Mode",
+        ),
+    )
 
     type: EnumProperty(  # type: ignore[valid-type]
         name="Type", description="What the bodies are", items=BODY_TYPES, default="MEMBRANE"
     )
     add_floor: BoolProperty(name="Floor", description="Add a floor below the bodies", default=True)  # type: ignore[valid-type]
     play: BoolProperty(name="Play", description="Play the animation", default=True)  # type: ignore[valid-type]
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs selected meshes in Object Mode."""
-        if context.mode == "OBJECT" and chosen_meshes(context):
-            return True
-        cls.poll_message_set("Select at least one mesh object in Object Mode")
-        return False
 
     def execute(self, context: Context) -> set[Any]:
         """Bodies, floor, first frame, play."""
@@ -142,21 +140,18 @@ class SOFTPRESSURE_OT_quick_soft_body(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
+class SOFTPRESSURE_OT_remove_body(NeedingOperator, bpy.types.Operator):
     """Take the selected meshes out of the simulation and give them back as they were."""
 
     bl_idname = "softpressure.remove_body"
     bl_label = "Remove Body"
     bl_description = "Remove the selected meshes from the simulation and restore them"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a selected body."""
-        if any(obj.softpressure.kind != "NONE" for obj in chosen(context)):
-            return True
-        cls.poll_message_set("Select at least one body of the simulation")
-        return False
+    needs = (
+        unless(
+            lambda context: any(obj.softpressure.kind != "NONE" for obj in chosen(context)),
+            "Select at least one body of the simulation",
+        ),
+    )
 
     def execute(self, context: Context) -> set[Any]:
         """Remove all that are selected."""
@@ -165,13 +160,13 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
         return finish(self, *setup.remove_all(chosen(context)))
 
 
-class SOFTPRESSURE_OT_calculate_mass(bpy.types.Operator):
+class SOFTPRESSURE_OT_calculate_mass(NeedingOperator, bpy.types.Operator):
     """Set the mass of the selected bodies by density."""
 
     bl_idname = "softpressure.calculate_mass"
     bl_label = "Calculate Mass"
     bl_description = "Set the mass of the selected bodies by the density of their material"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (unless(lambda context: chosen_bodies(context, "SOFT", "RIGID"), "Select at least one soft or rigid body"),)
 
     density: FloatProperty(  # type: ignore[valid-type]
         name="Density", description="Of jelly, lattices and rigid bodies, in kg/m³. Water has 1,000, wood 700",
@@ -182,47 +177,34 @@ class SOFTPRESSURE_OT_calculate_mass(bpy.types.Operator):
         default=0.3, min=1e-6, soft_max=10.0,
     )  # fmt: skip
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a selected body with a mass."""
-        if any(obj.softpressure.kind in {"SOFT", "RIGID"} for obj in chosen_meshes(context)):
-            return True
-        cls.poll_message_set("Select at least one soft or rigid body")
-        return False
-
     def execute(self, context: Context) -> set[Any]:
         """Set the mass of all that are selected."""
         from ..softpressure.bodies import sizes, wording
 
         notes, refusals = [], []
-        for obj in chosen_meshes(context):
-            if obj.softpressure.kind in {"SOFT", "RIGID"}:
-                try:
-                    notes.append(sizes.weigh(obj, self.density, self.area_density))
-                except SoftPressureError as error:
-                    refusals.append(wording.of(error))
+        for obj in chosen_bodies(context, "SOFT", "RIGID"):
+            try:
+                notes.append(sizes.weigh(obj, self.density, self.area_density))
+            except SoftPressureError as error:
+                refusals.append(wording.of(error))
         return finish(self, notes, refusals)
 
 
-class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
+def _has_active_body(context: Context) -> bool:
+    obj = context.object
+    return obj is not None and obj.type == "MESH" and obj.softpressure.kind != "NONE"
+
+
+class SOFTPRESSURE_OT_copy_to_selected(NeedingOperator, bpy.types.Operator):
     """Give the other selected meshes the settings of the active body."""
 
     bl_idname = "softpressure.copy_to_selected"
     bl_label = "Copy to Selected"
     bl_description = "Copy the body type and all settings of the active body to the other selected meshes"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs an active body and other meshes that are selected."""
-        active = context.object
-        if active is None or active.type != "MESH" or active.softpressure.kind == "NONE":
-            cls.poll_message_set("Make the body with the settings the active object")
-            return False
-        if not others(context):
-            cls.poll_message_set("Select other meshes as well")
-            return False
-        return True
+    needs = (
+        unless(_has_active_body, "Make the body with the settings the active object"),
+        unless(others, "Select other meshes as well"),
+    )
 
     def execute(self, context: Context) -> set[Any]:
         """Copy; says which cannot be such a body."""
@@ -231,30 +213,20 @@ class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
         return finish(self, *copying.copy_to(context.object, others(context)))
 
 
-def others(context: Context) -> list[bpy.types.Object]:
-    """The selected meshes beside the active object."""
-    return [obj for obj in context.selected_objects if obj.type == "MESH" and obj != context.object]
+def _can_inflate(context: Context) -> bool:
+    from ..softpressure.bodies import setup
+
+    obj = context.object
+    return obj is not None and obj.type == "MESH" and obj.mode == "OBJECT" and setup.can_inflate(obj)
 
 
-class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
+class SOFTPRESSURE_OT_inflate(NeedingOperator, bpy.types.Operator):
     """Make the flat body a cushion: a second side, a rim between both, and gas inside."""
 
     bl_idname = "softpressure.inflate"
     bl_label = "Inflate"
     bl_description = "Make the flat body a cushion: add a second side and fill it with gas"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a flat soft body of faces."""
-        obj = context.object
-        if obj is not None and obj.type == "MESH" and obj.mode == "OBJECT":
-            from ..softpressure.bodies import setup
-
-            if setup.can_inflate(obj):
-                return True
-        cls.poll_message_set("Select a flat soft body that has faces")
-        return False
+    needs = (unless(_can_inflate, "Select a flat soft body that has faces"),)
 
     def execute(self, context: Context) -> set[Any]:
         """Inflate the active object, or say why that cannot be."""
@@ -263,27 +235,19 @@ class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
         return finish(self, *setup.inflate(context.object))
 
 
-class SOFTPRESSURE_OT_hide_torn(bpy.types.Operator):
+class SOFTPRESSURE_OT_hide_torn(NeedingOperator, bpy.types.Operator):
     """Cut the gaps of torn bodies visibly: a modifier hides each face from the frame at which it tears."""
 
     bl_idname = "softpressure.hide_torn"
     bl_label = "Hide Torn Faces"
     bl_description = "Add a modifier that hides each face from the frame at which it tears"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a selected soft body."""
-        if any(obj.softpressure.kind == "SOFT" for obj in chosen_meshes(context)):
-            return True
-        cls.poll_message_set("Select at least one soft body")
-        return False
+    needs = (unless(lambda context: chosen_bodies(context, "SOFT"), "Select at least one soft body"),)
 
     def execute(self, context: Context) -> set[Any]:
         """Add the modifier to all that are selected."""
         from ..softpressure.scene_io import torn_faces
 
-        soft = [obj for obj in chosen_meshes(context) if obj.softpressure.kind == "SOFT"]
+        soft = chosen_bodies(context, "SOFT")
         for obj in soft:
             torn_faces.hide(obj)
         return finish(self, [f"{obj.name}: hides its torn faces" for obj in soft], [])

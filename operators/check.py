@@ -8,6 +8,7 @@ from bpy.props import StringProperty
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .job import JobOperator
+from .needs import unless
 from .reports import finish, waiting
 
 
@@ -17,15 +18,7 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
     bl_idname = "softpressure.check"
     bl_label = "Check"
     bl_description = "Look for problems of the bodies in the scene, and offer fixes"
-    bl_options = {"REGISTER"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a body."""
-        if sessions.objects(context.scene, "SOFT", "RIGID", "COLLIDER"):
-            return True
-        cls.poll_message_set("Add a body first")
-        return False
+    needs = (unless(lambda context: sessions.objects(context.scene, "SOFT", "RIGID", "COLLIDER"), "Add a body first"),)
 
     def job(self, context: Context) -> jobs.Work:
         """Object by object, then a start; the panel shows what is found until an input changes."""

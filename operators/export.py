@@ -10,8 +10,14 @@ from ..softpressure.exporting import formats
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .job import JobOperator
+from .needs import ALL_FRAMES, unless
 
 _ITEMS = [(each.identifier, each.name, each.description) for each in formats.FORMATS]
+
+
+def _has_frames(context: Context) -> bool:
+    """Whether there are cached or baked frames."""
+    return sessions.of(context.scene).run.cache is not None or bool(sessions.baked(context.scene))
 
 
 class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
@@ -20,7 +26,7 @@ class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
     bl_idname = "softpressure.export"
     bl_label = "Export"
     bl_description = "Write the cached or baked frames to a file for other programs"
-    bl_options = {"REGISTER"}
+    needs = unless(_has_frames, "Simulate first"), ALL_FRAMES
 
     filepath: StringProperty(  # type: ignore[valid-type]
         name="File", description="Where to write; the suffix is the format", subtype="FILE_PATH"
@@ -42,15 +48,6 @@ class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
         if sentence := export.reason_against(context.scene, formats.BY_IDENTIFIER[properties.format]):
             return sentence
         return f"{formats.BY_IDENTIFIER[properties.format].description}. {cls.bl_description}"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs cached or baked frames."""
-        bodies = sessions.objects(context.scene, "SOFT", "RIGID")
-        if sessions.of(context.scene).run.cache is not None or any(obj.softpressure.is_baked for obj in bodies):
-            return cls.has_all_frames(context)
-        cls.poll_message_set("Simulate first")
-        return False
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[Any]:
         """Ask for the file, named as the .blend file at first; where the format is refused, say so before."""

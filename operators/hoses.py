@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 
 from ..softpressure.scene_io.blender_types import Context
+from .needs import NeedingOperator, unless
 from .reports import finish
 
 
@@ -16,21 +17,18 @@ def _chosen(context: Context) -> list[bpy.types.Object]:
     return sorted(found, key=lambda obj: (obj == context.object, obj.name_full))
 
 
-class SOFTPRESSURE_OT_add_hose(bpy.types.Operator):
+class SOFTPRESSURE_OT_add_hose(NeedingOperator, bpy.types.Operator):
     """Link the gas of the two selected bodies by a hose: the selected curve or empty, or a new empty."""
 
     bl_idname = "softpressure.add_hose"
     bl_label = "Add Hose"
     bl_description = "Link the gas of the two selected bodies by a hose: the selected curve or empty, or a new empty"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs two selected bodies with gas."""
-        if context.mode == "OBJECT" and len(_chosen(context)) == 2:
-            return True
-        cls.poll_message_set("Select two inflated bodies in Object Mode")
-        return False
+    needs = (
+        unless(
+            lambda context: context.mode == "OBJECT" and len(_chosen(context)) == 2,
+            "Select two inflated bodies in Object Mode",
+        ),
+    )
 
     def execute(self, context: Context) -> set[Any]:
         """Add the hose, which becomes the active object."""

@@ -11,6 +11,7 @@ from mathutils import Vector
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .job import JobOperator, redraw_progress
+from .needs import A_BODY, settled_bodies
 from .reports import finish
 
 if TYPE_CHECKING:
@@ -56,16 +57,9 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
         description="Acts of a script by frame, as 10 grab Ball 0 0 1; 20 move 0 0 3; 30 release; 40 poke Ball 1 0 0",
     )
 
+    needs = A_BODY, settled_bodies
     lets_go_on = True
     every = 1.0 / 120.0
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a body, and no reason to wait."""
-        if sessions.has_bodies(context.scene):
-            return cls.may_simulate(context)
-        cls.poll_message_set("Add a soft or rigid body first")
-        return False
 
     def job(self, context: Context) -> jobs.Work:
         """Frame after frame, until it is stopped."""

@@ -1,22 +1,18 @@
 """Base of operators that take long: progress and Esc in a window, blocking in background and from scripts."""
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..softpressure.bodies import wording
 from ..softpressure.scene_io.blender_types import Context
-from ..softpressure.state import jobs, sessions
+from ..softpressure.state import jobs
+from .needs import NeedingOperator
 from .reports import report
 
 #: How often progress is shown at most [s].
 _SHOW_EVERY = 0.2
-
-if TYPE_CHECKING:
-    _Base = bpy.types.Operator
-else:
-    _Base = object
 
 
 def redraw_progress(manager: bpy.types.WindowManager) -> None:
@@ -31,29 +27,14 @@ def redraw_progress(manager: bpy.types.WindowManager) -> None:
                     region.tag_redraw()
 
 
-class JobOperator(_Base):
+class JobOperator(NeedingOperator):
     """Runs the generator that `job` makes. Closing the generator must leave everything consistent."""
 
+    bl_options = {"REGISTER"}
     #: Whether a person can go on meanwhile; else events other than Esc are kept from the window.
     lets_go_on = False
     #: How often a window works on it [s].
     every = 0.02
-
-    @classmethod
-    def has_all_frames(cls, context: Context) -> bool:
-        """Whether no frames are being simulated, so that those there are can be used; reports if not."""
-        if sessions.of(context.scene).activity is sessions.Activity.IDLE:
-            return True
-        cls.poll_message_set("Frames are being simulated: wait for the last one, or press Esc")
-        return False
-
-    @classmethod
-    def may_simulate(cls, context: Context) -> bool:
-        """Whether nothing is baked or in Edit Mode; reports what is."""
-        sentence = sessions.waits_for(context.scene)
-        if sentence:
-            cls.poll_message_set(sentence)
-        return not sentence
 
     def job(self, context: Context) -> jobs.Work:
         """The work, yielding (done, total, label), or None while it waits."""

@@ -10,27 +10,32 @@ from bpy.props import EnumProperty, StringProperty
 from ..softpressure.bodies import materials, paper_setups
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import sessions
+from .needs import NeedingOperator, unless
 from .reports import finish, report
 
 #: The panel that shows them.
 _MENU = "SOFTPRESSURE_PT_presets"
 
 
-def _is_soft(cls: Any, context: Context) -> bool:
-    """Whether there is a soft body to take a material from or to give one."""
+def _is_soft(context: Context) -> bool:
     obj = context.object
-    if obj is None or obj.type != "MESH" or obj.softpressure.kind != "SOFT":
-        cls.poll_message_set("Make a soft body the active object")
-        return False
-    return True
+    return obj is not None and obj.type == "MESH" and obj.softpressure.kind == "SOFT"
 
 
-class SOFTPRESSURE_OT_apply_preset(bpy.types.Operator):
+#: To take a material from or to give one.
+_A_SOFT_BODY = unless(_is_soft, "Make a soft body the active object")
+
+
+class SOFTPRESSURE_OT_apply_preset(NeedingOperator, bpy.types.Operator):
     """Give the active soft body a material."""
 
     bl_idname = "softpressure.apply_preset"
     bl_label = "Apply Material"
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+    needs = (
+        _A_SOFT_BODY,
+        unless(lambda context: not context.object.softpressure.is_baked, "Free the bake before changing the settings"),
+    )
 
     filepath: StringProperty(name="File", description="The preset", subtype="FILE_PATH", options={"SKIP_SAVE"})  # type: ignore[valid-type]
 
@@ -38,16 +43,6 @@ class SOFTPRESSURE_OT_apply_preset(bpy.types.Operator):
     def description(cls, _context: Context, properties: Any) -> str:
         """What the material is, and what it sets."""
         return materials.about(properties.filepath) or "Give the active soft body this material"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a soft body that can be changed."""
-        if not _is_soft(cls, context):
-            return False
-        if context.object.softpressure.is_baked:
-            cls.poll_message_set("Free the bake before changing the settings")
-            return False
-        return True
 
     def execute(self, context: Context) -> set[Any]:
         """Apply it; says what was kept."""
@@ -66,21 +61,17 @@ class SOFTPRESSURE_OT_apply_preset(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class SOFTPRESSURE_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc]
+class SOFTPRESSURE_OT_preset_add(NeedingOperator, AddPresetBase, bpy.types.Operator):  # type: ignore[misc]
     """Keep the material of the active soft body as a preset, or remove a preset."""
 
     bl_idname = "softpressure.preset_add"
     bl_label = "Add Material Preset"
     bl_description = "Save type, mass, pressure, stiffness, damping, friction and bounciness as a preset"
+    needs = (_A_SOFT_BODY,)
     preset_menu = _MENU
     preset_subdir = materials.SUBFOLDER
     preset_defines = ("settings = bpy.context.object.softpressure",)
     preset_values = tuple(f"settings.{name}" for name in materials.SAVED)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a soft body."""
-        return _is_soft(cls, context)
 
 
 class SOFTPRESSURE_OT_set_up_as(bpy.types.Operator):

@@ -9,17 +9,11 @@ from ..softpressure.reports import status
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .job import JobOperator
+from .needs import A_BODY, NeedingOperator, settled_bodies, unless
 from .reports import report
 
 #: A cache that takes longer to make is not deleted without asking [s].
 _WORTH_ASKING = 10.0
-
-
-def _has_bodies(cls: type[bpy.types.Operator], context: Context) -> bool:
-    if sessions.has_bodies(context.scene):
-        return True
-    cls.poll_message_set("Add a soft or rigid body first")
-    return False
 
 
 class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
@@ -28,15 +22,10 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
     bl_idname = "softpressure.simulate"
     bl_label = "Simulate"
     bl_description = "Simulate all frames that are missing in the cache. You can go on working; Esc stops"
-    bl_options = {"REGISTER"}
 
     to_frame: BoolProperty(name="To Current Frame", description="Simulate up to the current frame only")  # type: ignore[valid-type]
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a body, and no reason to wait."""
-        return _has_bodies(cls, context) and cls.may_simulate(context)
-
+    needs = A_BODY, settled_bodies
     lets_go_on = True
 
     def job(self, context: Context) -> jobs.Work:
@@ -65,16 +54,8 @@ class SOFTPRESSURE_OT_make_meshes(JobOperator, bpy.types.Operator):
     bl_idname = "softpressure.make_meshes"
     bl_label = "Make Simulation Meshes"
     bl_description = "Make the simulation meshes that are missing. You can go on working; Esc stops"
-    bl_options = {"REGISTER"}
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a body, and no other job, which makes them itself."""
-        if jobs.current() is not None:
-            cls.poll_message_set("Wait for the running job: it makes them")
-            return False
-        return _has_bodies(cls, context)
-
+    needs = unless(lambda _: jobs.current() is None, "Wait for the running job: it makes them"), A_BODY
     lets_go_on = True
 
     def job(self, context: Context) -> jobs.Work:
@@ -101,18 +82,14 @@ class SOFTPRESSURE_OT_stop(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class SOFTPRESSURE_OT_reset(bpy.types.Operator):
+class SOFTPRESSURE_OT_reset(NeedingOperator, bpy.types.Operator):
     """Empty the cache and go to the first frame, where bodies have their rest shape."""
 
     bl_idname = "softpressure.reset"
     bl_label = "Reset"
     bl_description = "Clear the cache and go to the first frame"
     bl_options = {"REGISTER"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a body."""
-        return _has_bodies(cls, context)
+    needs = (A_BODY,)
 
     def execute(self, context: Context) -> set[Any]:
         """Reset; reports what is wrong with the bodies, as errors if none can be simulated."""
@@ -143,18 +120,14 @@ class _Deleting:
         return context.window_manager.invoke_confirm(self, event, title=self.bl_label, message=text)
 
 
-class SOFTPRESSURE_OT_delete_cache(_Deleting, bpy.types.Operator):
+class SOFTPRESSURE_OT_delete_cache(_Deleting, NeedingOperator, bpy.types.Operator):
     """Remove the cached frames from memory, from disk and from the .blend."""
 
     bl_idname = "softpressure.delete_cache"
     bl_label = "Delete Cache"
     bl_description = "Delete the cached frames from memory and disk, and from the .blend file with the next save"
     bl_options = {"REGISTER"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a body."""
-        return _has_bodies(cls, context)
+    needs = (A_BODY,)
 
     def execute(self, context: Context) -> set[Any]:
         """Delete."""
@@ -181,21 +154,13 @@ class SOFTPRESSURE_OT_add_take(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class SOFTPRESSURE_OT_remove_take(_Deleting, bpy.types.Operator):
+class SOFTPRESSURE_OT_remove_take(_Deleting, NeedingOperator, bpy.types.Operator):
     """Remove the chosen take."""
 
     bl_idname = "softpressure.remove_take"
     bl_label = "Remove Take"
     bl_description = "Remove the take with its frames from the list, memory and disk"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """One take stays."""
-        if len(context.scene.softpressure.takes) > 1:
-            return True
-        cls.poll_message_set("A scene has at least one take")
-        return False
+    needs = (unless(lambda context: len(context.scene.softpressure.takes) > 1, "A scene has at least one take"),)
 
     def execute(self, context: Context) -> set[Any]:
         """Remove."""

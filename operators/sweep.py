@@ -9,6 +9,7 @@ from ..softpressure.properties.sweep_properties import Sweep
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .job import JobOperator
+from .needs import A_BODY, ALL_FRAMES, unless
 
 
 class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
@@ -17,20 +18,13 @@ class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
     bl_idname = "softpressure.sweep"
     bl_label = "Run Sweep"
     bl_description = "Simulate the saved file with each combination of values, in separate processes"
-    bl_options = {"REGISTER"}
     lets_go_on = True
     every = 0.1
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Needs a saved file with bodies."""
-        if not sessions.has_bodies(context.scene):
-            cls.poll_message_set("Add a soft or rigid body first")
-            return False
-        if not bpy.data.filepath:
-            cls.poll_message_set("Save the file first: its cases are simulated from there")
-            return False
-        return cls.has_all_frames(context)
+    needs = (
+        A_BODY,
+        unless(lambda _: bpy.data.filepath, "Save the file first: its cases are simulated from there"),
+        ALL_FRAMES,
+    )
 
     def job(self, _context: Context) -> jobs.Work:
         """Plan, then the cases."""

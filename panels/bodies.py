@@ -66,6 +66,5 @@ class Bodies:
 
 
 SIDEBAR, SCENE = in_both_places(bodies=Bodies)
-(SOFTPRESSURE_PT_bodies,) = SIDEBAR
 
 CLASSES = (SOFTPRESSURE_UL_bodies, *SIDEBAR)

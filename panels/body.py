@@ -302,16 +302,5 @@ SIDEBAR, PHYSICS = in_both_places(
     attach=Attach,
     motion=Motion,
 )
-(
-    SOFTPRESSURE_PT_body,
-    SOFTPRESSURE_PT_given,
-    SOFTPRESSURE_PT_shape,
-    SOFTPRESSURE_PT_collisions,
-    SOFTPRESSURE_PT_damping,
-    SOFTPRESSURE_PT_gas,
-    SOFTPRESSURE_PT_flow,
-    SOFTPRESSURE_PT_attach,
-    SOFTPRESSURE_PT_motion,
-) = SIDEBAR
 
 CLASSES = (*SIDEBAR, *PHYSICS)

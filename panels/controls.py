@@ -26,7 +26,7 @@ def draw_controls(layout: Layout, context: Context) -> None:
     play = row.row(align=True)
     play.enabled = job is None
     play.operator("softpressure.live_play")
-    if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+    if sessions.baked(scene):
         row.operator("softpressure.free_bake", icon="TRASH")
     else:
         row.operator("softpressure.bake", icon="KEYFRAME").target = "SHAPE_KEYS"

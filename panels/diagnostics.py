@@ -24,10 +24,7 @@ def draw_fixes(layout: Layout, object_name: str, names: Iterable[str]) -> None:
 class Diagnostics(Part):
     """Flaws of the bodies of the scene with their fixes, and the step reports of each island of bodies."""
 
-    layout: Layout
     bl_label = "Diagnostics"
-    parent = "simulation"
-    bl_options = {"DEFAULT_CLOSED"}
     switch = "analysis"
 
     @classmethod
@@ -82,6 +79,5 @@ def _draw_islands(layout: Layout, context: Context) -> None:
 
 
 SIDEBAR, SCENE = in_both_places(diagnostics=Diagnostics)
-(SOFTPRESSURE_PT_diagnostics,) = SIDEBAR
 
 CLASSES = (*SIDEBAR, *SCENE)

@@ -2,25 +2,23 @@
 
 from ..softpressure.exporting import formats
 from ..softpressure.reports import status
-from ..softpressure.scene_io.blender_types import Context, Layout
+from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import sessions
-from .layout import draw_text, in_both_places
+from .layout import Part, draw_text, in_both_places
 
 
-class Export:
+class Export(Part):
     """Out of Blender: files for other programs, and shape keys that their formats hold."""
 
-    layout: Layout
     bl_label = "Export"
     parent = "bake"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """A button for each format, and the shape keys of glTF and FBX."""
         from ..softpressure.exporting import export
 
         layout, scene = self.layout, context.scene
-        is_baked = any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID"))
+        is_baked = bool(sessions.baked(scene))
         against: dict[str, list[str]] = {}
         column = layout.column(align=True)
         for first in range(0, len(formats.FORMATS), 2):

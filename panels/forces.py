@@ -23,6 +23,5 @@ class FieldWeights(PartOfBody):
 
 
 SIDEBAR, PHYSICS = in_both_places(fields=FieldWeights)
-(SOFTPRESSURE_PT_fields,) = SIDEBAR
 
 CLASSES = (*SIDEBAR, *PHYSICS)

@@ -19,15 +19,18 @@ Panel = Any  # a class that Blender registers
 
 
 class Part:
-    """Content of a panel that the preferences hide until it is switched on."""
+    """Content of a panel that lies in another one, closed at first."""
 
-    #: The switch of the preferences that shows it.
+    layout: Layout
+    bl_options = {"DEFAULT_CLOSED"}
+    parent = "simulation"
+    #: The switch of the preferences that shows it; empty if it is always shown.
     switch = ""
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Whether it is switched on, or in use."""
-        return preferences.shows(cls.switch) or cls.is_used(context)
+        return not cls.switch or preferences.shows(cls.switch) or cls.is_used(context)
 
     @classmethod
     def is_used(cls, _context: Context) -> bool:
@@ -38,9 +41,7 @@ class Part:
 class PartOfBody(Part):
     """Content of a panel below the body's: settings of the active object, locked while it is baked."""
 
-    layout: Layout
     parent = "body"
-    bl_options = {"DEFAULT_CLOSED"}
     switch = "advanced"
     #: Kinds of bodies that have it.
     kinds: tuple[str, ...] = ("SOFT",)

@@ -82,13 +82,10 @@ class SOFTPRESSURE_UL_takes(bpy.types.UIList):
         row.label(text=status.take_text(context.scene, take.key))
 
 
-class Cache:
+class Cache(Part):
     """Where the cached frames lie, and how much they take."""
 
-    layout: Layout
     bl_label = "Cache"
-    parent = "simulation"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """Takes; place, size and range; where it goes, and an end to it."""
@@ -123,13 +120,10 @@ class Cache:
         layout.operator("ptcache.bake_all", text="Bake All Dynamics").bake = True
 
 
-class Fluids:
+class Fluids(Part):
     """Air and liquid around all bodies."""
 
-    layout: Layout
     bl_label = "Air and Liquid"
-    parent = "simulation"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """Densities, level and drag."""
@@ -141,10 +135,7 @@ class Fluids:
 class Method(Part):
     """Which solver is used, and what else the papers do in another way."""
 
-    layout: Layout
     bl_label = "Method"
-    parent = "simulation"
-    bl_options = {"DEFAULT_CLOSED"}
     switch = "research"
 
     @classmethod
@@ -212,7 +203,7 @@ class Bake:
         """What becomes of which frames."""
         layout, scene = self.layout, context.scene
         session = sessions.of(scene)
-        if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+        if sessions.baked(scene):
             draw_text(layout, context, "The baked bodies play without this extension, too.", "INFO")
         elif session.run.cache is not None and not session.is_out_of_date(scene):
             kinds = {obj.softpressure.kind for obj in sessions.objects(scene, "SOFT", "RIGID")}
@@ -228,12 +219,5 @@ SIDEBAR, SCENE = in_both_places(
     method=Method,
     bake=Bake,
 )
-(
-    SOFTPRESSURE_PT_simulation,
-    SOFTPRESSURE_PT_cache,
-    SOFTPRESSURE_PT_fluids,
-    SOFTPRESSURE_PT_method,
-    SOFTPRESSURE_PT_bake,
-) = SIDEBAR
 
 CLASSES = (SOFTPRESSURE_UL_takes, *SIDEBAR, *SCENE)

@@ -6,7 +6,7 @@ import bpy
 
 from ..softpressure.batch import case_process
 from ..softpressure.properties import sweep_properties
-from ..softpressure.scene_io.blender_types import Context, Layout
+from ..softpressure.scene_io.blender_types import Context
 from .layout import Part, draw_text, in_both_places
 
 #: How many cases that failed are shown.
@@ -16,10 +16,8 @@ _SHOWN = 3
 class Sweep(Part):
     """The settings that are varied, and what came of it."""
 
-    layout: Layout
     bl_label = "Sweep"
     parent = "bake"
-    bl_options = {"DEFAULT_CLOSED"}
     switch = "analysis"
 
     def draw(self, context: Context) -> None:

@@ -1,6 +1,6 @@
 """Panels of what is drawn in editors: curves in the Graph Editor, and the overlay in the 3D viewport."""
 
-from ..softpressure.scene_io.blender_types import Context, Layout
+from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import sessions
 from ..softpressure.viewport import curves
 from .layout import Part, draw_text, in_both_places
@@ -11,10 +11,7 @@ _MARKS = tuple(f"overlay_{each}" for each in ("pins", "attachments", "hoses", "p
 class Curves(Part):
     """What the active body measures over time."""
 
-    layout: Layout
     bl_label = "Curves"
-    parent = "simulation"
-    bl_options = {"DEFAULT_CLOSED"}
     switch = "analysis"
 
     @classmethod
@@ -44,10 +41,7 @@ class Curves(Part):
 class Overlay(Part):
     """What the viewport shows over the bodies."""
 
-    layout: Layout
     bl_label = "Overlay"
-    parent = "simulation"
-    bl_options = {"DEFAULT_CLOSED"}
     switch = "analysis"
 
     @classmethod
@@ -71,6 +65,5 @@ class Overlay(Part):
 
 
 SIDEBAR, SCENE = in_both_places(curves=Curves, overlay=Overlay)
-SOFTPRESSURE_PT_curves, SOFTPRESSURE_PT_overlay = SIDEBAR
 
 CLASSES = (*SIDEBAR, *SCENE)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray
-from ..bodies.assembly import edge_dampers, vertex_chunks
+from ..bodies.assembly import edge_dampers
 from ..bodies.attachments import attachment_stiffness
 from ..contact.untangle.relaxation import Relaxation
 from ..energy.hinges import rest_hinges
@@ -123,9 +123,7 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     bend_modulus = np.nan_to_num(values["bend_modulus"][soft])
     if np.array_equal(bend_modulus, start.bend_modulus) and (stretch == 1.0).all():
         return model
-    if np.array_equal(bend_modulus > 0.0, start.bend_modulus > 0.0):
-        return replace(model, hinges=_hinges(model, bend_modulus))
-    return _with_hinges(model, bend_modulus)
+    return replace(model, hinges=_hinges(model, bend_modulus))
 
 
 def _damping(model: Model, keyed: Keyed, rates: FloatArray) -> FloatArray:
@@ -154,13 +152,6 @@ def _hinges(model: Model, bend_modulus: FloatArray) -> Hinges:
     skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
     body = model.point_body[: model.vertex_count]
     return rest_hinges(model.rest_positions, skin, (model.hinge_share * bend_modulus)[body], body, model.edges)
-
-
-def _with_hinges(model: Model, bend_modulus: FloatArray) -> Model:
-    """The model with the hinges of other bend moduli [N m], where one becomes 0 or was 0."""
-    hinges = _hinges(model, bend_modulus)
-    chunks = vertex_chunks(model.body_point_start[: model.membrane_count + 1], model.edges, hinges)
-    return replace(model, hinges=hinges, chunks=chunks)
 
 
 def given_points(model: Model) -> IntArray:

@@ -1,4 +1,4 @@
-"""Arrays of a model from the builder's bodies: springs, masses, surfaces, chunks."""
+"""Arrays of a model from the builder's bodies: springs, masses, surfaces."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import topology
 from ..array_types import FloatArray, IntArray
-from ..model import Chunks, Circles, Edges, Fans, Flat, Followers, Hinges, Surfaces, Tetrahedra
+from ..model import Circles, Edges, Fans, Flat, Followers, Surfaces, Tetrahedra
 from .given import GivenBody, GivenMembrane, GivenRigid
 from .lattice.cells import tetrahedron_volumes
 from .ties import with_ties
@@ -15,8 +15,6 @@ from .ties import with_ties
 if TYPE_CHECKING:
     from ..inflation.filling import Filling
 
-#: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
-CHUNK_SIZE = 512
 #: Automatic thickness of a membrane as a share of the mean edge length.
 AUTOMATIC_THICKNESS = 0.05
 #: Automatic thickness of a rigid body as a share of the cube root of its volume, as its edges may be long.
@@ -144,7 +142,7 @@ def vertex_masses(membranes: list[GivenMembrane], fill_mass: FloatArray) -> Floa
 
 
 def solid_tetrahedra(
-    membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int, chunk_start: IntArray
+    membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int
 ) -> Tetrahedra:
     """Tetrahedra of all lattices, by their first points; `starts`: first point of each body."""
     held = [(b.lattice, s) for b, s in zip(membranes, starts, strict=False) if b.lattice is not None]
@@ -159,7 +157,6 @@ def solid_tetrahedra(
         stiffness=stiffness[order],
         vertex_start=start,
         vertex_entry=entry,
-        chunk_start=np.searchsorted(points[:, 0], chunk_start).astype(np.int32),
     )
 
 
@@ -244,26 +241,6 @@ def triangle_fans(skin: IntArray, vertex_count: int) -> Fans:
     start, entry = topology.grouped(skin.ravel(), vertex_count)
     others = np.stack([np.roll(skin, -1, axis=1).ravel(), np.roll(skin, -2, axis=1).ravel()], axis=1)
     return Fans(start, np.ascontiguousarray(others[entry]))
-
-
-def vertex_chunks(vertex_start: IntArray, edges: Edges, hinges: Hinges) -> Chunks:
-    """Runs of about CHUNK_SIZE vertices; `vertex_start`: first vertex of each membrane."""
-    starts: list[int] = []
-    body: list[int] = []
-    body_start = [0]
-    for number, (first, last) in enumerate(zip(vertex_start[:-1], vertex_start[1:], strict=True)):
-        count = max(1, round((last - first) / CHUNK_SIZE))
-        starts.extend(int(first + (last - first) * c // count) for c in range(count))
-        body.extend([number] * count)
-        body_start.append(len(starts))
-    starts.append(int(vertex_start[-1]))
-    return Chunks(
-        start=np.array(starts, np.int32),
-        body=np.array(body, np.int32),
-        body_start=np.array(body_start, np.int32),
-        edge_start=np.searchsorted(edges.points[:, 0], starts).astype(np.int32),
-        hinge_start=np.searchsorted(hinges.points[:, 0], starts).astype(np.int32),
-    )
 
 
 def starts(counts: list[int]) -> IntArray:

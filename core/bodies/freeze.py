@@ -25,7 +25,6 @@ from .assembly import (
     thicknesses,
     triangle_fans,
     truss_circles,
-    vertex_chunks,
     vertex_masses,
 )
 from .attachments import Attached, anchor_positions, rest_attachments
@@ -98,7 +97,6 @@ def freeze(
     vertex_mass, followers = vertex_masses(membranes, fill_mass), lattice_followers(membranes, point_start)
     soft_mass = [m.mass + fill for m, fill in zip(membranes, fill_mass, strict=True)]
     body_mass = np.concatenate([soft_mass, settings("mass", [*rigid, *colliders])])
-    chunks = vertex_chunks(point_start[: len(membranes) + 1], edges, hinges)
     thickness = thicknesses(bodies, edges, body_of_point)
     check_rounding([body.name for body in (*membranes, *rigid)], positions, point_start, thickness)
     return Model(
@@ -126,13 +124,12 @@ def freeze(
             np.array([body.elastic_modulus for body in membranes]),
         ),
         hinges=hinges,
-        tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count, chunks.start),
+        tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count),
         cells=lattice_cells(membranes, point_start),
         followers=followers,
         flat=flat_bodies(membranes, point_start),
         circles=truss_circles(membranes, point_start),
         fans=triangle_fans(gas_skin, vertex_count),
-        chunks=chunks,
         rigid=rigid_bodies(
             rigid, positions, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count
         ),

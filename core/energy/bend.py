@@ -16,7 +16,7 @@ FOLD keeps m smooth where the two triangles fold onto each other (n = 0); c comp
 import numpy as np
 
 from ..jit import inline_kernel, kernel
-from ..simd import four, lane, load3, load4, root, spread, store3, sum_spread, transposed
+from ..simd import four, load3, load4, root, spread, store3, transposed
 
 #: Length of the sum of two unit normals below which the rest bend fades out [1]: a fold to within about 6 degrees.
 FOLD = 0.1
@@ -72,7 +72,7 @@ def hinge_energy(h, x, hinges, force):
 
 @kernel
 def four_hinges(g, h, k, l, x, hinges, force):
-    """`hinge_energy` of four hinges, as lanes."""
+    """Forces of four hinges, as `hinge_energy` has them, in lanes."""
     points, weight, scale, c, stiffness = (
         hinges.points, hinges.weight, hinges.normal_scale, hinges.rest_bend, hinges.stiffness
     )  # fmt: skip
@@ -92,7 +92,7 @@ def four_hinges(g, h, k, l, x, hinges, force):
         load3(x, 3 * points[k, 3]) - i2, load3(x, 3 * points[l, 3]) - i3,
     )  # fmt: skip
     _, w1, w2, w3 = transposed(load4(weight, 4 * g), load4(weight, 4 * h), load4(weight, 4 * k), load4(weight, 4 * l))
-    energy, on_e, on_a, on_d = bend_terms(
+    _, on_e, on_a, on_d = bend_terms(
         ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3,
         four(scale[g, 0], scale[h, 0], scale[k, 0], scale[l, 0]),
         four(scale[g, 1], scale[h, 1], scale[k, 1], scale[l, 1]),
@@ -103,7 +103,6 @@ def four_hinges(g, h, k, l, x, hinges, force):
     store_slot(g, h, k, l, 1, on_e, force)
     store_slot(g, h, k, l, 2, on_a, force)
     store_slot(g, h, k, l, 3, on_d, force)
-    return energy
 
 
 @kernel
@@ -117,18 +116,14 @@ def store_slot(g, h, k, l, slot, on_point, force):
 
 
 @kernel
-def evaluate_bend(x, hinges, chunks, force, energy):
-    """Force [N] on the points of every hinge, shape (hinge_count, 4, 3), and the energy [J] per chunk."""
-    for chunk in range(chunks.body.shape[0]):
-        first, last = chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]
-        even = first + (last - first) // 4 * 4
-        sum_of_four = spread(0.0)
-        for h in range(first, even, 4):
-            sum_of_four = sum_of_four + four_hinges(h, h + 1, h + 2, h + 3, x, hinges, force)
-        total = lane(sum_spread(sum_of_four), 0)
-        for h in range(even, last):
-            total += hinge_energy(h, x, hinges, force)
-        energy[chunk] = total
+def evaluate_bend(x, hinges, force):
+    """Force [N] on the points of every hinge, shape (hinge_count, 4, 3)."""
+    count = hinges.points.shape[0]
+    even = count // 4 * 4
+    for h in range(0, even, 4):
+        four_hinges(h, h + 1, h + 2, h + 3, x, hinges, force)
+    for h in range(even, count):
+        hinge_energy(h, x, hinges, force)
 
 
 @kernel

@@ -109,16 +109,12 @@ def terms_at(elements, e, dx, dy, dz):
 
 
 @kernel
-def evaluate_elements(elements, x, stride, first, active, force, matrix):
-    """Force -phi' [N] and stiffness phi'' [N/m] of each element, in rows from `first` on."""
+def evaluate_elements(elements, x, force):
+    """Force -phi' [N] of each element; three numbers a point."""
     for e in range(elements.first.shape[0]):
-        dx, dy, dz = apart(elements, e, x, stride)
+        dx, dy, dz = apart(elements, e, x, 3)
         terms = terms_at(elements, e, dx, dy, dz)
-        row = first + e
-        active[row] = True
-        force[row, 0], force[row, 1], force[row, 2] = -terms[1], -terms[2], -terms[3]
-        for k in range(6):
-            matrix[row, k] = terms[4 + k]
+        force[e, 0], force[e, 1], force[e, 2] = -terms[1], -terms[2], -terms[3]
 
 
 @lean_kernel

@@ -23,15 +23,15 @@ SMALLEST_VOLUME_SHARE = 0.05
 
 
 @kernel
-def volume_gradient(x, body_point_start, fans, chunks, gradient, chunk_volume):
-    """Write dV/dx [m^2] to `gradient`, shape (vertex_count, 3), and each chunk's part of the volume [m^3].
+def volume_gradient(x, body_point_start, fans, gradient, volumes):
+    """Write dV/dx [m^2] to `gradient`, shape (vertex_count, 3), and the volume of each membrane's gas [m^3].
 
     Positions are relative to the body's first vertex: accurate far from the origin.
     """
-    for c in range(chunks.body.shape[0]):
-        origin = load3(x, 3 * body_point_start[chunks.body[c]])
+    for body in range(volumes.shape[0]):
+        origin = load3(x, 3 * body_point_start[body])
         volume = spread(0.0)
-        for i in range(chunks.start[c], chunks.start[c + 1]):
+        for i in range(body_point_start[body], body_point_start[body + 1]):
             total = spread(0.0)
             for q in range(np.uint64(fans.vertex_start[i]), np.uint64(fans.vertex_start[i + 1])):
                 a = load3(x, 3 * fans.corners[q, 0]) - origin
@@ -40,7 +40,7 @@ def volume_gradient(x, body_point_start, fans, chunks, gradient, chunk_volume):
             total = rotated(total) / 6.0
             store3(gradient, 3 * i, total)
             volume = volume + (load3(x, 3 * i) - origin) * total
-        chunk_volume[c] = lane(sum_spread(volume), 0) / 3.0
+        volumes[body] = lane(sum_spread(volume), 0) / 3.0
 
 
 @lean_inline_kernel
@@ -80,20 +80,9 @@ def gas_law(volume, rest_volume, gas, base, exponent):
 
 
 @kernel
-def evaluate_gas(chunk_volume, chunks, rest_volume, gas, base, exponent, volume, pressure, stiffness, energy):
-    """Volume [m^3], gauge pressure [Pa], gas stiffness [Pa/m^3] and energy [J] of each membrane's gas; 0 without.
-
-    Returns the sum of the energies.
-    """
-    for body in range(volume.shape[0]):
-        if rest_volume[body] == 0.0:
-            volume[body] = pressure[body] = stiffness[body] = energy[body] = 0.0
-            continue
-        total = 0.0
-        for chunk in range(chunks.body_start[body], chunks.body_start[body + 1]):
-            total += chunk_volume[chunk]
-        volume[body] = total
-        pressure[body], stiffness[body], energy[body] = gas_law(
-            total, rest_volume[body], gas[body], base[body], exponent[body]
-        )
-    return energy.sum()
+def gauge_pressures(volume, rest_volume, gas, base, exponent, pressure):
+    """Gauge pressure [Pa] of each membrane's gas; 0 without."""
+    for body in range(pressure.shape[0]):
+        pressure[body] = 0.0
+        if rest_volume[body] > 0.0:
+            pressure[body] = gauge_pressure(volume[body], rest_volume[body], gas[body], base[body], exponent[body])

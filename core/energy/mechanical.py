@@ -11,7 +11,7 @@ from ..array_types import FloatArray
 from ..jit import kernel
 from ..model import Model
 from ..state import State
-from .bend import bend_terms
+from .bend import hinge_energy
 from .gas import gas_law
 from .stiffening import stiffening_energy
 
@@ -50,16 +50,9 @@ def add_soft_energies(
         dx, dy, dz = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
         stretch = (dx * dx + dy * dy + dz * dz) ** 0.5 - edges.rest_length[e]
         energy[body[i]] += 0.5 * edges.stiffness[e] * stretch * stretch
+    forces = np.empty((hinges.points.shape[0], 4, 3))
     for h in range(hinges.points.shape[0]):
-        i, j, p, q = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
-        bend, _, _, _ = bend_terms(
-            x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2],
-            x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2],
-            x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2],
-            hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3], hinges.normal_scale[h, 0],
-            hinges.normal_scale[h, 1], hinges.rest_bend[h], hinges.stiffness[h],
-        )  # fmt: skip
-        energy[body[i]] += bend
+        energy[body[hinges.points[h, 0]]] += hinge_energy(h, x, hinges, forces)
     for t in range(tetrahedra.points.shape[0]):
         i, j = tetrahedra.points[t, 0], tetrahedra.points[t, 1]
         p, q = tetrahedra.points[t, 2], tetrahedra.points[t, 3]

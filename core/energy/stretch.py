@@ -8,42 +8,32 @@ with k from `ModelBuilder` (Van Gelder 1998); t = k (1 - L / l) is the tension p
 import numpy as np
 
 from ..jit import kernel
-from ..simd import four, lane, larger, load3, load4, root, spread, store4, sum_spread, transposed
+from ..simd import four, lane, larger, load3, load4, root, spread, store4, transposed
 
 
 @kernel
-def evaluate_stretch(x, edges, chunks, tension, energy):
-    """Tension per length of every edge, and the energy [J] per chunk.
+def evaluate_stretch(x, edges, tension):
+    """Tension per length of every edge [N/m], shape (edge_count,).
 
-    `tension` [N/m], shape (edge_count,). Four edges at a time; the last four of a chunk
-    are filled up with its last edge.
+    Four edges at a time; the last four are filled up with the last edge.
     """
-    for c in range(chunks.body.shape[0]):
-        first, last = chunks.edge_start[c], chunks.edge_start[c + 1]
-        even = first + (last - first) // 4 * 4
-        sum_of_four = spread(0.0)
-        for e in range(first, even, 4):
-            length, k = load4(edges.rest_length, e), load4(edges.stiffness, e)
-            t, stored = stretch_four(e, e + 1, e + 2, e + 3, length, k, x, edges.points)
-            store4(tension, e, t)
-            sum_of_four = sum_of_four + stored
-        total = lane(sum_spread(sum_of_four), 0)
-        if even < last:
-            f, g, h = min(even + 1, last - 1), min(even + 2, last - 1), last - 1
-            length, k = edges.rest_length, edges.stiffness
-            t, stored = stretch_four(
-                even, f, g, h, four(length[even], length[f], length[g], length[h]), four(k[even], k[f], k[g], k[h]),
-                x, edges.points,
-            )  # fmt: skip
-            for place in range(last - even):
-                tension[even + place] = lane(t, place)
-                total += lane(stored, place)
-        energy[c] = total
+    count, length, k = edges.points.shape[0], edges.rest_length, edges.stiffness
+    even = count // 4 * 4
+    for e in range(0, even, 4):
+        store4(tension, e, stretch_four(e, e + 1, e + 2, e + 3, load4(length, e), load4(k, e), x, edges.points))
+    if even < count:
+        f, g, h = min(even + 1, count - 1), min(even + 2, count - 1), count - 1
+        t = stretch_four(
+            even, f, g, h, four(length[even], length[f], length[g], length[h]), four(k[even], k[f], k[g], k[h]),
+            x, edges.points,
+        )  # fmt: skip
+        for place in range(count - even):
+            tension[even + place] = lane(t, place)
 
 
 @kernel
 def stretch_four(e, f, g, h, rest_length, k, x, points):
-    """Tension per length and energy [J] of four edges, as lanes."""
+    """Tension per length of four edges, as lanes."""
     dx, dy, dz, _ = transposed(
         load3(x, 3 * points[e, 0]) - load3(x, 3 * points[e, 1]),
         load3(x, 3 * points[f, 0]) - load3(x, 3 * points[f, 1]),
@@ -51,9 +41,7 @@ def stretch_four(e, f, g, h, rest_length, k, x, points):
         load3(x, 3 * points[h, 0]) - load3(x, 3 * points[h, 1]),
     )
     length = larger(root(dx * dx + dy * dy + dz * dz), 1e-12 * rest_length)
-    stretch = length - rest_length
-    t = k * stretch * (1.0 / length)
-    return t, 0.5 * k * stretch * stretch
+    return k * (length - rest_length) * (1.0 / length)
 
 
 @kernel

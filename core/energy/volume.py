@@ -30,21 +30,11 @@ def tetrahedron_gradient(t, points, x, gradient):
 
 
 @kernel
-def evaluate_tetrahedra(x, tetrahedra, pressure, gradient, energy):
-    """Add the energy [J] of the tetrahedra to `energy` per chunk.
-
-    `pressure` K (1 - V / V0) [Pa], shape (tetrahedron_count,); `gradient` dV/dx [m^2], shape
-    (tetrahedron_count, 4, 3).
-    """
-    for chunk in range(tetrahedra.chunk_start.shape[0] - 1):
-        total = 0.0
-        for t in range(tetrahedra.chunk_start[chunk], tetrahedra.chunk_start[chunk + 1]):
-            volume = tetrahedron_gradient(t, tetrahedra.points, x, gradient)
-            lack = tetrahedra.rest_volume[t] - volume
-            stiffness = tetrahedra.stiffness[t]
-            pressure[t] = stiffness * lack
-            total += 0.5 * stiffness * lack * lack
-        energy[chunk] += total
+def evaluate_tetrahedra(x, tetrahedra, pressure, gradient):
+    """`pressure` K (1 - V / V0) [Pa], shape (tetrahedron_count,); `gradient` dV/dx [m^2] (tetrahedron_count, 4, 3)."""
+    for t in range(tetrahedra.points.shape[0]):
+        volume = tetrahedron_gradient(t, tetrahedra.points, x, gradient)
+        pressure[t] = tetrahedra.stiffness[t] * (tetrahedra.rest_volume[t] - volume)
 
 
 @kernel

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..array_types import FloatArray, IntArray
 from ..bodies.flat.band import STRIP_TO_VOLUME
-from ..energy.gas import gas_law
+from ..energy.gas import gauge_pressures
 from ..model import Model
 from ..options import MethodOptions
 from ..solvers.rigid_motion import rigid_motions
@@ -87,11 +87,8 @@ class GasRules:
 
     def pressures(self, x: FloatArray, gas: FloatArray) -> FloatArray:
         """Gauge pressure of each membrane [Pa] at x with nRT = `gas` [J]; 0 where there is no gas."""
-        model, volumes, pressures = self._model, self.volumes(x), np.zeros(self._model.membrane_count)
-        for body in np.flatnonzero(self._has_gas).tolist():
-            pressures[body] = gas_law(
-                volumes[body], model.rest_volume[body], gas[body], model.gas_base[body], model.gas_exponent[body]
-            )[0]
+        model, pressures = self._model, np.zeros(self._model.membrane_count)
+        gauge_pressures(self.volumes(x), model.rest_volume, gas, model.gas_base, model.gas_exponent, pressures)
         return pressures
 
     def spread(self, x: FloatArray, gradient: FloatArray) -> None:

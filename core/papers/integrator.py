@@ -62,7 +62,7 @@ class ForceBased(Integrator):
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
         self._stiffness = np.zeros(n)
-        stiffness_at_vertices(model.edges, model.chunks, self._stiffness)
+        stiffness_at_vertices(model.edges, self._stiffness)
         self._edge = space.contact.run.scale[: model.membrane_count, 1]  # mean edge [m]
         self._has_pins = np.logical_or.reduceat(model.pinned, model.body_point_start[: model.membrane_count])
         self._still = np.zeros((model.membrane_count, 15))  # scratch, see `bodies.rigid.motion`
@@ -236,7 +236,7 @@ class ForceBased(Integrator):
 
     def _damp_neighbours(self, v: FloatArray, force: FloatArray) -> None:
         """Add eq. 12 of Mesit 2007 to the forces [N] on the vertices, of velocities v [m/s]."""
-        add_spring_damping(v, self.model.edges, self.model.chunks, self.substep_time, force)
+        add_spring_damping(v, self.model.edges, self.substep_time, force)
         force[: self.model.vertex_count][self.model.pinned] = 0.0
 
     def _flown(self, rigid: RigidMotion, impulses: FloatArray, time: float) -> FloatArray:
@@ -258,10 +258,10 @@ class ForceBased(Integrator):
             self._damp_neighbours(v0, damped)
         if self.method == "IMPLICIT_KANG":
             kang_change(
-                damped, earlier, model.vertex_mass, self._stiffness, model.edges, model.chunks, h, change
+                damped, earlier, model.vertex_mass, self._stiffness, model.edges, h, change
             )  # fmt: skip
         else:
-            mesit_change(damped, earlier, model.vertex_mass, self._stiffness, model.chunks, h, change)
+            mesit_change(damped, earlier, model.vertex_mass, self._stiffness, h, change)
         if self._restores_momentum:
             lack = h * force[:n] / model.vertex_mass[:, None] - change
             rows, own = self._still, self._vertex_body

@@ -88,6 +88,16 @@ class ParticleContacts:
 
 
 @kernel
+def solid_at(point, numbers, poses, mobility):
+    """Row of unknowns of the solid that has a point, its number, and the place of a hit from its centre [m]."""
+    vertex_count = mobility.inverse_mass.shape[0]
+    row = mobility.unknown[point - vertex_count]
+    body = (row - vertex_count) // 2
+    x, y, z = numbers[PLACE], numbers[PLACE + 1], numbers[PLACE + 2]
+    return row, body, x - poses[body, 0], y - poses[body, 1], z - poses[body, 2]
+
+
+@kernel
 def motion_of(c, points, weights, numbers, poses, mobility, rows):
     """sum w_i u_i of a hit for rows of unknowns: how its sides part, a solid's at the place of the hit."""
     vertex_count = mobility.inverse_mass.shape[0]
@@ -100,12 +110,7 @@ def motion_of(c, points, weights, numbers, poses, mobility, rows):
                 x, y, z = x + w * rows[i, 0], y + w * rows[i, 1], z + w * rows[i, 2]
             continue
         sign = 1.0 if side == 0 else -1.0
-        row = mobility.unknown[points[c, first] - vertex_count]
-        body = (row - vertex_count) // 2
-        rx, ry, rz = (
-            numbers[c, PLACE] - poses[body, 0], numbers[c, PLACE + 1] - poses[body, 1],
-            numbers[c, PLACE + 2] - poses[body, 2],
-        )  # fmt: skip
+        row, _, rx, ry, rz = solid_at(points[c, first], numbers[c], poses, mobility)
         wx, wy, wz = rows[row + 1, 0], rows[row + 1, 1], rows[row + 1, 2]
         x += sign * (rows[row, 0] + wy * rz - wz * ry)
         y += sign * (rows[row, 1] + wz * rx - wx * rz)
@@ -134,12 +139,7 @@ def push_apart(c, points, weights, numbers, poses, mobility, impulse, rows):
                 rows[i, 2] += impulse * share * nz
             continue
         sign = 1.0 if side == 0 else -1.0
-        row = mobility.unknown[points[c, first] - vertex_count]
-        body = (row - vertex_count) // 2
-        rx, ry, rz = (
-            numbers[c, PLACE] - poses[body, 0], numbers[c, PLACE + 1] - poses[body, 1],
-            numbers[c, PLACE + 2] - poses[body, 2],
-        )  # fmt: skip
+        row, body, rx, ry, rz = solid_at(points[c, first], numbers[c], poses, mobility)
         tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
         m = mobility.rigid_inverse_inertia[body]
         wx = m[0, 0] * tx + m[0, 1] * ty + m[0, 2] * tz

@@ -19,55 +19,51 @@ from ..jit import kernel
 
 
 @kernel
-def stiffness_at_vertices(edges, chunks, total):
+def stiffness_at_vertices(edges, total):
     """K_i: sum of the spring constants at each vertex [N/m]."""
-    for chunk in range(chunks.body.shape[0]):
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            k = 0.0
-            for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
-                k += edges.stiffness[edges.vertex_edge[q]]
-            total[i] = k
+    for i in range(total.shape[0]):
+        k = 0.0
+        for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
+            k += edges.stiffness[edges.vertex_edge[q]]
+        total[i] = k
 
 
 @kernel
-def add_spring_damping(v, edges, chunks, h, force):
+def add_spring_damping(v, edges, h, force):
     """Add eq. 12, h sum_j k_ij (v_j - v_i) [N], to the force on every vertex; v velocities [m/s]."""
-    for chunk in range(chunks.body.shape[0]):
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
-                j = edges.vertex_other[q]
-                share = h * edges.stiffness[edges.vertex_edge[q]]
-                force[i, 0] += share * (v[j, 0] - v[i, 0])
-                force[i, 1] += share * (v[j, 1] - v[i, 1])
-                force[i, 2] += share * (v[j, 2] - v[i, 2])
+    for i in range(edges.vertex_start.shape[0] - 1):
+        for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
+            j = edges.vertex_other[q]
+            share = h * edges.stiffness[edges.vertex_edge[q]]
+            force[i, 0] += share * (v[j, 0] - v[i, 0])
+            force[i, 1] += share * (v[j, 1] - v[i, 1])
+            force[i, 2] += share * (v[j, 2] - v[i, 2])
 
 
 @kernel
-def kang_change(force, earlier, mass, stiffness, edges, chunks, h, change):
+def kang_change(force, earlier, mass, stiffness, edges, h, change):
     """dv of eq. 21 [m/s], shape (vertex_count, 3); `earlier` = |dv| of the step before [m/s], shape (vertex_count,)."""
-    for chunk in range(chunks.body.shape[0]):
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            sx = sy = sz = 0.0
-            for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
-                j = edges.vertex_other[q]
-                size = sqrt(force[j, 0] * force[j, 0] + force[j, 1] * force[j, 1] + force[j, 2] * force[j, 2])
-                if size > 0.0:
-                    share = edges.stiffness[edges.vertex_edge[q]] * earlier[j] / size
-                    sx, sy, sz = sx + share * force[j, 0], sy + share * force[j, 1], sz + share * force[j, 2]
-            slowed = 1.0 / (mass[i] + h * h * stiffness[i])
-            change[i, 0] = (force[i, 0] * h + h * h * sx) * slowed
-            change[i, 1] = (force[i, 1] * h + h * h * sy) * slowed
-            change[i, 2] = (force[i, 2] * h + h * h * sz) * slowed
+    for i in range(mass.shape[0]):
+        sx = sy = sz = 0.0
+        for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
+            j = edges.vertex_other[q]
+            size = sqrt(force[j, 0] * force[j, 0] + force[j, 1] * force[j, 1] + force[j, 2] * force[j, 2])
+            if size > 0.0:
+                share = edges.stiffness[edges.vertex_edge[q]] * earlier[j] / size
+                sx, sy, sz = sx + share * force[j, 0], sy + share * force[j, 1], sz + share * force[j, 2]
+        slowed = 1.0 / (mass[i] + h * h * stiffness[i])
+        change[i, 0] = (force[i, 0] * h + h * h * sx) * slowed
+        change[i, 1] = (force[i, 1] * h + h * h * sy) * slowed
+        change[i, 2] = (force[i, 2] * h + h * h * sz) * slowed
 
 
 @kernel
-def mesit_change(force, earlier, mass, stiffness, chunks, h, change):
+def mesit_change(force, earlier, mass, stiffness, h, change):
     """dv of eq. 24 [m/s], shape (vertex_count, 3); `earlier` = |dv| of the step before [m/s], shape (vertex_count,)."""
-    for chunk in range(chunks.body.shape[0]):
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            fx, fy, fz = force[i, 0], force[i, 1], force[i, 2]
-            size = sqrt(fx * fx + fy * fy + fz * fz)
-            scale = 0.0
-            if size > 0.0:
-                scale = h * (size + h * stiffness[i] * earlier[i]) / (size * (mass[i] + h * h * stiffness[i]))
-            change[i, 0], change[i, 1], change[i, 2] = scale * fx, scale * fy, scale * fz
+    for i in range(mass.shape[0]):
+        fx, fy, fz = force[i, 0], force[i, 1], force[i, 2]
+        size = sqrt(fx * fx + fy * fy + fz * fz)
+        scale = 0.0
+        if size > 0.0:
+            scale = h * (size + h * stiffness[i] * earlier[i]) / (size * (mass[i] + h * h * stiffness[i]))
+        change[i, 0], change[i, 1], change[i, 2] = scale * fx, scale * fy, scale * fz

@@ -77,7 +77,7 @@ def neighbour_rate(model: Model) -> float:
 
     def product(v: FloatArray) -> FloatArray:
         force = np.zeros_like(v)
-        add_spring_damping(v, model.edges, model.chunks, 1.0, force)
+        add_spring_damping(v, model.edges, 1.0, force)
         return -force
 
     return largest_square(product, np.where(model.pinned, np.inf, model.vertex_mass))

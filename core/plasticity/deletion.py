@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import topology
 from ..array_types import BoolArray, FloatArray, IntArray
-from ..bodies.assembly import contact_surfaces, grouped_springs, triangle_fans, vertex_chunks
+from ..bodies.assembly import contact_surfaces, grouped_springs, triangle_fans
 from ..bodies.lattice.cells import CELL_TETRAHEDRA, outer_faces
 from ..bodies.lattice.springs import PAIRS
 from ..energy.hinges import rest_hinges
@@ -148,7 +148,6 @@ class Deletion:
             edges=edges,
             edge_damping=model.edge_damping[kept],
             hinges=hinges,
-            chunks=vertex_chunks(model.body_point_start[: model.membrane_count + 1], edges, hinges),
             tetrahedra=self._tetrahedra(self.cells(torn)),
             fans=triangle_fans(gas.triangles, count),
             rest_volume=gas.rest_volume,
@@ -197,7 +196,6 @@ class Deletion:
             stiffness=all_of_them.stiffness[left],
             vertex_start=start,
             vertex_entry=entry,
-            chunk_start=np.searchsorted(points[:, 0], model.chunks.start).astype(np.int32),
         )
 
 

@@ -88,13 +88,6 @@ RIGID_STEP = 1.0 / 240.0
 SolverMaker = Callable[[Model, float], Solver]
 
 
-class NamedSolver(Protocol):
-    """Makes a solver; `options` are the choices beside it."""
-
-    def __call__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
-        """For substeps of a length [s]."""
-
-
 @keep_latest
 def simple_shapes(model: Model) -> ConvexShapes | None:
     """Shapes of the rigid bodies where there is nothing else and all are convex with few faces; otherwise None."""
@@ -127,20 +120,23 @@ def _xpbd(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) 
     return SequentialSolver(model, substep_time, integrator, step_damping(model, options))
 
 
-def _force_based(method: str) -> NamedSolver:
-    def make(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
-        from ..papers.integrator import ForceBased
-        from .sequential.solver import SequentialSolver
+def _force_based(method: str, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
+    from ..papers.integrator import ForceBased
+    from .sequential.solver import SequentialSolver
 
-        integrator = partial(ForceBased, method, options)
-        return SequentialSolver(model, substep_time, integrator, step_damping(model, options))
-
-    return make
+    integrator = partial(ForceBased, method, options)
+    return SequentialSolver(model, substep_time, integrator, step_damping(model, options))
 
 
-#: By name.
-SOLVERS: dict[str, NamedSolver] = {ENGINE: _explicit, "XPBD": _xpbd}
-SOLVERS |= {name: _force_based(name) for name in FORCE_BASED}
+#: Makers by name, which also take the options beside the solver.
+SOLVERS: dict[str, Callable[..., Solver]] = {ENGINE: _explicit, "XPBD": _xpbd}
+SOLVERS |= {name: partial(_force_based, name) for name in FORCE_BASED}
+#: What only force-based solvers have: what others say of it, and which values of the option they take.
+_ONLY_FORCE_BASED = {
+    "detection": ("whose contacts must be complete", ("SURFACE",)),
+    "neighbour_damping": ("which has none", ("SIMPLIFIED", "NONE")),
+    "collider_rule": ("which has contacts only", ("CONTACT",)),
+}
 
 
 class StepPlan(NamedTuple):
@@ -171,21 +167,13 @@ def check_method(name: str, options: MethodOptions = DEFAULTS) -> None:
     """Raise `ParameterError` where there is no such method, or not with these options."""
     if name not in SOLVERS:
         raise ParameterError(f"solver: {name!r}; give one of {', '.join(SOLVERS)}.")
-    if options.detection != "SURFACE" and name not in FORCE_BASED:
-        raise ParameterError(
-            f"detection: {options.detection} with the method {name}, whose contacts must be complete. "
-            f"Choose SURFACE, or one of {', '.join(FORCE_BASED)}."
-        )
-    if options.neighbour_damping == "ALL" and name not in FORCE_BASED:
-        raise ParameterError(
-            f"neighbour damping: ALL with the method {name}, which has none. "
-            f"Choose SIMPLIFIED or NONE, or one of {', '.join(FORCE_BASED)}."
-        )
-    if options.collider_rule != "CONTACT" and name not in FORCE_BASED:
-        raise ParameterError(
-            f"collider rule: {options.collider_rule} with the method {name}, which has contacts only. "
-            f"Choose CONTACT, or one of {', '.join(FORCE_BASED)}."
-        )
+    for option, (why, values) in _ONLY_FORCE_BASED.items():
+        value = getattr(options, option)
+        if value not in values and name not in FORCE_BASED:
+            raise ParameterError(
+                f"{option.replace('_', ' ')}: {value} with the method {name}, {why}. "
+                f"Choose {' or '.join(values)}, or one of {', '.join(FORCE_BASED)}."
+            )
 
 
 def check_bodies(name: str, model: Model) -> None:
@@ -223,9 +211,4 @@ def check_bodies(name: str, model: Model) -> None:
 def solver_maker(name: str, options: MethodOptions = DEFAULTS) -> SolverMaker:
     """Makes the solver of this name with these options. Raises `ParameterError` where there is no such solver."""
     check_method(name, options)
-    make = SOLVERS[name]
-
-    def with_options(model: Model, substep_time: float) -> Solver:
-        return make(model, substep_time, options)
-
-    return with_options
+    return partial(SOLVERS[name], options=options)

@@ -97,7 +97,7 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
 
 def free(scene: bpy.types.Scene) -> int:
     """Remove all bakes of a scene; returns how many objects had one. Raises `SoftPressureError` in Edit Mode."""
-    baked = [obj for obj in sessions.objects(scene, "SOFT", "RIGID") if obj.softpressure.is_baked]
+    baked = sessions.baked(scene)
     for obj in baked:
         if obj.mode == "EDIT":
             raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before its bake is freed.")

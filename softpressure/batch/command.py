@@ -186,7 +186,7 @@ def export(file: Path, output: Path, frames: tuple[int, int] | None = None, erro
     if error is not None:
         scene.softpressure.key_error = error / units.metres_per_unit(scene)
     with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
-        if not any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+        if not sessions.baked(scene):
             headless.show_progress(scene, headless.simulate(scene, None))
         headless.show_progress(scene, export_scene(scene, target))
     return f"softpressure: wrote {target}"

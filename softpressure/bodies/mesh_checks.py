@@ -180,10 +180,10 @@ def _has_doubles(x: FloatArray, distance: float) -> bool:
 
 def _shape(obj: bpy.types.Object, metres: float) -> tuple[FloatArray, IntArray]:
     """World positions [m] and triangles that a body starts from, by its own mesh alone."""
-    matrix, key = units.to_metres(mesh_io.world_matrix(obj), metres), mesh_io.live_key(obj)
+    matrix = units.to_metres(mesh_io.world_matrix(obj), metres)
     is_own = object_checks.is_as_drawn(obj) or obj.softpressure.kind == "SOFT"
     mesh = obj.data if is_own else obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-    local = mesh_io.read_local(mesh) if key is None else mesh_io.read_key(mesh.shape_keys.reference_key)
+    local = mesh_io.read_rest(obj) if is_own else mesh_io.read_local(mesh)
     return mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
 
 

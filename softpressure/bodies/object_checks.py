@@ -90,13 +90,8 @@ def _check_shape(obj: bpy.types.Object, kind: str, body_type: str) -> None:
             f"{obj.name}: its mesh comes from the node tree of the modifier {maker}, which would not see the "
             "simulation. Apply the modifier."
         )
-    matrix = mesh_io.world_matrix(obj)
-    local = mesh_io.read_local(mesh)
-    key = mesh_io.live_key(obj)
-    if key is not None:
-        local = mesh_io.read_key(mesh.shape_keys.reference_key)
-    positions, triangles = mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
-    check_surface_of(obj, kind, positions, triangles, mesh, body_type)
+    triangles = mesh_io.read_triangles(mesh, mesh_io.world_matrix(obj))
+    check_surface_of(obj, kind, flat_shape.rest_positions(obj), triangles, mesh, body_type)
 
 
 def closing_modifier(obj: bpy.types.Object) -> str:

@@ -46,7 +46,7 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
         return
     moving = sessions.objects(scene, "SOFT", "RIGID")
     is_unfit = any(_is_unfit(kind, obj) for obj in moving)
-    is_baked = any(obj.softpressure.is_baked for obj in moving) and not is_unfit
+    is_baked = bool(sessions.baked(scene)) and not is_unfit
     settings = scene.softpressure
     frames = range(settings.frame_start, settings.frame_end + 1) if is_baked else bake.cached_frames(scene)[1]
     if kind.blends_keys:
@@ -76,7 +76,7 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
 def check(scene: bpy.types.Scene, kind: formats.Format) -> None:
     """Raise `SoftPressureError` if the state of a scene, or of this Blender, forbids a format, with the remedy."""
     moving = sessions.objects(scene, "SOFT", "RIGID")
-    is_baked = any(obj.softpressure.is_baked for obj in moving)
+    is_baked = bool(sessions.baked(scene))
     for obj in moving:
         if obj.mode == "EDIT":
             raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before exporting.")
@@ -127,7 +127,7 @@ def _check_recorded(scene: bpy.types.Scene) -> None:
     run = sessions.of(scene).run
     if run.measured:
         return
-    if run.cache is None and any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+    if run.cache is None and sessions.baked(scene):
         raise SoftPressureError(
             f"{scene.name}: is baked, and its cached frames are gone. Free the bake and simulate again."
         )

@@ -67,8 +67,7 @@ def _converted(obj: bpy.types.Object, choice: str, new: str) -> float:
 def _measures(scene: bpy.types.Scene, obj: bpy.types.Object) -> Measures:
     """By a model of the body with springs of 1 N/m and points of 1 kg."""
     settings, metres = obj.softpressure, units.metres_per_unit(scene)
-    matrix, key = units.to_metres(mesh_io.world_matrix(obj), metres), mesh_io.live_key(obj)
-    local = mesh_io.read_local(obj.data) if key is None else mesh_io.read_key(obj.data.shape_keys.reference_key)
+    matrix, local = units.to_metres(mesh_io.world_matrix(obj), metres), mesh_io.read_rest(obj)
     positions, triangles = mesh_io.to_world(matrix, local), mesh_io.read_triangles(obj.data, matrix)
     kind, is_flat = settings.body_type, flat_shape.is_flat_body(settings.body_type, positions)
     body = "FLAT_TRUSS" if kind == "TRUSS" and is_flat else kind

@@ -3,9 +3,9 @@
 from typing import Any
 
 import bpy
-from bpy.props import FloatProperty, PointerProperty, StringProperty
+from bpy.props import FloatProperty, PointerProperty
 
-from .parameter_properties import SETTING, on_change
+from .parameter_properties import SETTING, on_change, vertex_group
 
 
 def _weight(name: str, what: str) -> Any:
@@ -44,11 +44,7 @@ class FieldWeights:
 class Goals:
     """As Blender's Soft Body has them."""
 
-    goal_group: StringProperty(
-        name="Goal Group",
-        description="Vertex group that follows the animation: weight 1 exactly, less by springs",
-        **SETTING,
-    )
+    goal_group: vertex_group("Goal Group", "Vertex group that follows the animation: weight 1 exactly, less by springs")
     goal_stiffness: FloatProperty(
         name="Goal Stiffness",
         description="Stiffness of the goal springs of the whole body, in N/m",

@@ -4,7 +4,7 @@ import bpy
 from bpy.props import BoolProperty, FloatProperty, PointerProperty
 
 from ..scene_io import hoses
-from .parameter_properties import ANIMATED, SETTING, Group
+from .parameter_properties import ANIMATED, SETTING, Group, hidden
 
 
 def _has_gas(_settings: Group, obj: bpy.types.Object) -> bool:
@@ -15,11 +15,7 @@ def _has_gas(_settings: Group, obj: bpy.types.Object) -> bool:
 class Hose:
     """What an object has that is a hose."""
 
-    is_hose: BoolProperty(
-        name="Hose",
-        description="Whether the object is a hose",
-        options={"HIDDEN"},
-    )
+    is_hose: hidden(BoolProperty, "Hose", "Whether the object is a hose")
     hose_from: PointerProperty(
         name="From",
         description="Inflated body at one end of the hose",

@@ -11,7 +11,7 @@ from ..state import sessions
 from .automatic import boxes
 from .force_properties import FieldWeights, Goals
 from .hose_properties import Hose
-from .parameter_properties import ANIMATED, SETTING, Group, properties
+from .parameter_properties import ANIMATED, SETTING, Group, hidden, properties, vertex_group
 from .scene_properties import SOFTPRESSURE_PG_scene, SOFTPRESSURE_PG_take
 from .sweep_properties import SOFTPRESSURE_PG_sweep
 
@@ -125,31 +125,19 @@ class SOFTPRESSURE_PG_object(FromParameters, FieldWeights, Goals, Hose, bpy.type
         type=bpy.types.Collection,
         **SETTING,
     )
-    pin_group: StringProperty(
-        name="Pin Group",
-        description="Vertex group that follows the animation, with weights above 0.5",
-        **SETTING,
-    )
+    pin_group: vertex_group("Pin Group", "Vertex group that follows the animation, with weights above 0.5")
     is_active: BoolProperty(
         name="Active",
         description="Simulate the body; otherwise it follows its animation, and others collide with it",
         default=True,
         **ANIMATED,
     )
-    weak_group: StringProperty(
-        name="Weak Group",
-        description="Vertex group where the skin tears more easily: a weight of 1 tears at once",
-        **SETTING,
+    weak_group: vertex_group("Weak Group", "Vertex group where the skin tears more easily: a weight of 1 tears at once")
+    pressure_group: vertex_group(
+        "Pressure Group", "Vertex group that weights the pressure. The imbalance propels the body, like a punctured can"
     )
-    pressure_group: StringProperty(
-        name="Pressure Group",
-        description="Vertex group that weights the pressure. The imbalance propels the body, like a punctured can",
-        **SETTING,
-    )
-    tie_group: StringProperty(
-        name="Ties",
-        description="Vertex group whose opposite sides are tied by threads, as in air mattresses. Paint both sides",
-        **SETTING,
+    tie_group: vertex_group(
+        "Ties", "Vertex group whose opposite sides are tied by threads, as in air mattresses. Paint both sides"
     )
     attach_to: PointerProperty(
         name="Attach To",
@@ -171,69 +159,39 @@ class SOFTPRESSURE_PG_object(FromParameters, FieldWeights, Goals, Hose, bpy.type
         poll=_can_be_cage,
         **SETTING,
     )
-    attach_group: StringProperty(
-        name="Attach Group",
-        description="Vertex group that is glued to the other body, with weights above 0.5",
-        **SETTING,
-    )
+    attach_group: vertex_group("Attach Group", "Vertex group that is glued to the other body, with weights above 0.5")
     is_attached: BoolProperty(
         name="Attached",
         description="Glue the attach group. Switched off, it comes loose; on again, it is glued where it is",
         default=True,
         **ANIMATED,
     )
-    has_rigid_bounciness: BoolProperty(
-        name="Rigid Bounciness",
-        description="Whether the bounciness is the default of rigid bodies",
-        options={"HIDDEN"},
+    has_rigid_bounciness: hidden(
+        BoolProperty, "Rigid Bounciness", "Whether the bounciness is the default of rigid bodies"
     )
-    idle_values: FloatVectorProperty(
-        name="Idle Values",
-        description="Values of quantities that do not count at the moment",
-        size=3,
-        options={"HIDDEN"},
+    idle_values: hidden(
+        FloatVectorProperty, "Idle Values", "Values of quantities that do not count at the moment", size=3
     )
-    is_baked: BoolProperty(
-        name="Baked",
-        description="Whether the object has baked shape keys or keyframes",
-        options={"HIDDEN"},
+    is_baked: hidden(BoolProperty, "Baked", "Whether the object has baked shape keys or keyframes")
+    baked_error: hidden(
+        FloatProperty,
+        "Error of the Bake",
+        "Largest distance from the cached frames of relative shape keys, in Blender units",
     )
-    baked_error: FloatProperty(
-        name="Error of the Bake",
-        description="Largest distance from the cached frames of relative shape keys, in Blender units",
-        options={"HIDDEN"},
+    own_motion: hidden(
+        StringProperty, "Own Motion", "Transform, drivers and constraints of the body before it was baked"
     )
-    own_motion: StringProperty(
-        name="Own Motion",
-        description="Transform, drivers and constraints of the body before it was baked",
-        options={"HIDDEN"},
-    )
-    own_action: PointerProperty(
-        name="Own Action",
-        description="Action of the body before it was baked",
+    own_action: hidden(PointerProperty, "Own Action", "Action of the body before it was baked", type=bpy.types.Action)
+    hidden_keys: hidden(StringProperty, "Hidden Shape Keys", "Shape keys that are muted while the simulation is shown")
+    own_key_action: hidden(
+        PointerProperty,
+        "Own Action of Shape Keys",
+        "Action of the shape keys before the body was baked",
         type=bpy.types.Action,
-        options={"HIDDEN"},
     )
-    hidden_keys: StringProperty(
-        name="Hidden Shape Keys",
-        description="Shape keys that are muted while the simulation is shown",
-        options={"HIDDEN"},
-    )
-    own_key_action: PointerProperty(
-        name="Own Action of Shape Keys",
-        description="Action of the shape keys before the body was baked",
-        type=bpy.types.Action,
-        options={"HIDDEN"},
-    )
-    own_key_slot: StringProperty(
-        name="Own Slot of Shape Keys",
-        description="Slot of that action",
-        options={"HIDDEN"},
-    )
-    hidden_modifiers: StringProperty(
-        name="Hidden Modifiers",
-        description="Modifiers that are switched off while the simulation is shown",
-        options={"HIDDEN"},
+    own_key_slot: hidden(StringProperty, "Own Slot of Shape Keys", "Slot of that action")
+    hidden_modifiers: hidden(
+        StringProperty, "Hidden Modifiers", "Modifiers that are switched off while the simulation is shown"
     )
 
 

@@ -1,9 +1,10 @@
 """Blender's properties of the settings that `core/parameters/` declares."""
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
 
 from ...core import parameters as parameters
 from ...core.parameters import Parameter as Parameter
@@ -41,6 +42,16 @@ _UNITS: dict[str, dict[str, str]] = {
     "rad/s": {"unit": "ROTATION", "subtype": "EULER"},
     "%": {"subtype": "PERCENTAGE"},
 }
+
+
+def vertex_group(name: str, description: str) -> Any:
+    """The name of a vertex group that a simulation depends on."""
+    return StringProperty(name=name, description=description, **SETTING)
+
+
+def hidden(make: Callable[..., Any], name: str, description: str, **more: Any) -> Any:
+    """A property of a kind that the extension notes for itself in the file."""
+    return make(name=name, description=description, options={"HIDDEN"}, **more)
 
 
 def _property(parameter: Parameter) -> Any:

@@ -7,7 +7,7 @@ from ...core.parameters import SCENE
 from ..state import sessions
 from ..state.versions import BLEND_RELATIVE, taken
 from .automatic import boxes
-from .parameter_properties import SETTING, Group, properties
+from .parameter_properties import SETTING, Group, hidden, properties
 from .view_properties import Curves, Overlay
 
 
@@ -180,10 +180,8 @@ class SOFTPRESSURE_PG_scene(FromParameters, Curves, Overlay, bpy.types.PropertyG
         options=set(),
         update=_on_attributes,
     )
-    defaults_version: IntProperty(
-        name="Version of the Defaults",
-        description="Version of the defaults; 0 in files of early versions",
-        options={"HIDDEN"},
+    defaults_version: hidden(
+        IntProperty, "Version of the Defaults", "Version of the defaults; 0 in files of early versions"
     )
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -29,7 +29,7 @@ def of(scene: bpy.types.Scene) -> State:
         return State(preparing.label, preparing.share)
     session = sessions.of(scene)
     held = status.cache_text(scene)
-    if any(obj.softpressure.is_baked for obj in sessions.objects(scene, "SOFT", "RIGID")):
+    if sessions.baked(scene):
         return State("Baked", 1.0)
     if session.run.cache is not None and session.is_out_of_date(scene):
         return State(f"Out of date: {held}", 0.0)

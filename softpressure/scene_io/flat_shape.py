@@ -74,9 +74,7 @@ def give_back(obj: bpy.types.Object) -> None:
 
 def rest_positions(obj: bpy.types.Object) -> FloatArray:
     """World positions [m] of the rest shape, shape (vertex_count, 3)."""
-    key = mesh_io.live_key(obj)
-    local = mesh_io.read_local(obj.data) if key is None else mesh_io.read_key(obj.data.shape_keys.reference_key)
-    return mesh_io.to_world(mesh_io.world_matrix(obj), local)
+    return mesh_io.to_world(mesh_io.world_matrix(obj), mesh_io.read_rest(obj))
 
 
 def _axes(positions: FloatArray) -> FloatArray:

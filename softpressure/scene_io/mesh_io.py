@@ -151,6 +151,12 @@ def read_key(key: bpy.types.ShapeKey) -> Float32Array:
     return flat.reshape(-1, 3)
 
 
+def read_rest(obj: bpy.types.Object) -> Float32Array:
+    """Rest shape of a body in object space, shape (vertex_count, 3); not in edit mode."""
+    mesh: Mesh = obj.data
+    return read_local(mesh) if live_key(obj) is None else read_key(mesh.shape_keys.reference_key)
+
+
 def write_key(key: bpy.types.ShapeKey, local: Float32Array) -> None:
     """Set the points of a shape key, object space. The caller tags the mesh."""
     key.points.foreach_set("co", np.ascontiguousarray(local, np.float32).ravel())

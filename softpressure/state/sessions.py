@@ -313,6 +313,11 @@ def waits_for(scene: bpy.types.Scene) -> str:
     return ""
 
 
+def baked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The bodies of a scene that are baked."""
+    return [obj for obj in objects(scene, "SOFT", "RIGID") if obj.softpressure.is_baked]
+
+
 def has_bodies(scene: bpy.types.Scene) -> bool:
     """Whether a scene has soft or rigid bodies."""
     return any(obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} for obj in scene.objects)

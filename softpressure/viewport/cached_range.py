@@ -13,8 +13,6 @@ _BOTTOM, _HEIGHT = 2.0, 4.0
 #: Of frames that play, of frames that are out of date, and of the part of the range that is not simulated.
 _VALID, _OLD, _MISSING = (0.13, 0.72, 0.66, 0.9), (0.8, 0.45, 0.1, 0.5), (0.13, 0.72, 0.66, 0.2)
 
-_handle: Any = None
-
 
 def bars(scene: bpy.types.Scene) -> list[tuple[int, int, drawing.Colour]]:
     """First frame, last frame and color of what is drawn; nothing without bodies."""
@@ -42,15 +40,5 @@ def draw() -> None:
     gpu.state.blend_set("NONE")
 
 
-def register() -> None:
-    """Add the handler."""
-    global _handle
-    _handle = bpy.types.SpaceDopeSheetEditor.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL")
-
-
-def unregister() -> None:
-    """Take it away."""
-    global _handle
-    if _handle is not None:
-        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handle, "WINDOW")
-        _handle = None
+_handlers = drawing.Handlers(bpy.types.SpaceDopeSheetEditor, POST_PIXEL=draw)
+register, unregister = _handlers.register, _handlers.unregister

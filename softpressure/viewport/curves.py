@@ -12,15 +12,12 @@ import numpy as np
 from ..scene_io.mesh_io import FloatArray
 from ..state import measurements, sessions
 from . import drawing, plots
-from .redraw import redraw
 
 #: Height of the editor's ruler above and its scroll bar below, width of its numbers on the left and its scroll bar on
 #: the right, for a scale of 1 [pixels].
 _RULER, _BELOW, _NUMBERS, _RIGHT = 24.0, 16.0, 44.0, 18.0
 #: Size of the text for a scale of 1 [pixels].
 _TEXT = 11.0
-
-_handle: Any = None
 
 
 def of_body(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> list[plots.Curve]:
@@ -117,16 +114,5 @@ def viewport_of(screen: bpy.types.Screen) -> bpy.types.Area | None:
     return max(areas, key=lambda area: area.width * area.height, default=None)
 
 
-def register() -> None:
-    """Add the handler."""
-    global _handle
-    _handle = bpy.types.SpaceGraphEditor.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL")
-
-
-def unregister() -> None:
-    """Take it away, and the curves with it."""
-    global _handle
-    if _handle is not None:
-        bpy.types.SpaceGraphEditor.draw_handler_remove(_handle, "WINDOW")
-        _handle = None
-    redraw()
+_handlers = drawing.Handlers(bpy.types.SpaceGraphEditor, POST_PIXEL=draw)
+register, unregister = _handlers.register, _handlers.unregister

@@ -17,6 +17,7 @@ from mathutils import Matrix
 from numpy.typing import ArrayLike, NDArray
 
 from ..scene_io.mesh_io import Float32Array
+from .redraw import redraw
 
 _log = logging.getLogger("softpressure")
 
@@ -30,6 +31,15 @@ def _batch(shader: Any, kind: Any, indices: Any = None, **content: Any) -> Any:
     return batch_for_shader(shader, kind, content, indices=indices)
 
 
+def _draw(batch: Any, name: str, **uniforms: Any) -> None:
+    """Draw a batch with the built-in shader of a name."""
+    shader = gpu.shader.from_builtin(name)
+    shader.bind()
+    for key, value in uniforms.items():
+        shader.uniform_float(key, value)
+    batch.draw(shader)
+
+
 def line_batch(points: ArrayLike) -> Any:
     """Lines between pairs of points, shape (2 n, 3)."""
     shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
@@ -38,12 +48,7 @@ def line_batch(points: ArrayLike) -> Any:
 
 def draw_lines(batch: Any, colour: Colour, width: float) -> None:
     """Draw a `line_batch`; width in pixels."""
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    shader.bind()
-    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    shader.uniform_float("lineWidth", width)
-    shader.uniform_float("color", colour)
-    batch.draw(shader)
+    _draw(batch, "POLYLINE_UNIFORM_COLOR", viewportSize=gpu.state.viewport_get()[2:], lineWidth=width, color=colour)
 
 
 def lines(points: ArrayLike, colour: Colour, width: float = 1.0) -> None:
@@ -61,44 +66,34 @@ def coloured_line_batch(points: Float32Array, edges: NDArray[np.int32], colours:
 
 def draw_coloured_lines(batch: Any, width: float) -> None:
     """Draw a `coloured_line_batch`; width in pixels."""
-    shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR")
-    shader.bind()
-    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    shader.uniform_float("lineWidth", width)
-    batch.draw(shader)
+    _draw(batch, "POLYLINE_SMOOTH_COLOR", viewportSize=gpu.state.viewport_get()[2:], lineWidth=width)
 
 
-def _point_shader() -> tuple[Any, bool]:
-    """The shader of points, and whether their size is its own: so it is where Blender has one for points alone."""
+def _point_shader() -> str:
+    """The shader of points: one for points alone, which has their size, where Blender has it."""
     try:
-        return gpu.shader.from_builtin("POINT_UNIFORM_COLOR"), True
+        gpu.shader.from_builtin("POINT_UNIFORM_COLOR")
     except ValueError:
-        return gpu.shader.from_builtin("UNIFORM_COLOR"), False
+        return "UNIFORM_COLOR"
+    return "POINT_UNIFORM_COLOR"
 
 
 def points_batch(points: Float32Array) -> Any:
     """Points, shape (n, 3)."""
-    return _batch(_point_shader()[0], "POINTS", pos=points)
+    return _batch(gpu.shader.from_builtin(_point_shader()), "POINTS", pos=points)
 
 
 def draw_points(batch: Any, colour: Colour, size: float) -> None:
     """Draw a `points_batch`; size in pixels."""
-    shader, has_size = _point_shader()
+    name = _point_shader()
     gpu.state.point_size_set(size)
-    shader.bind()
-    shader.uniform_float("color", colour)
-    if has_size:
-        shader.uniform_float("size", size)
-    batch.draw(shader)
+    _draw(batch, name, color=colour, **({} if name == "UNIFORM_COLOR" else {"size": size}))
     gpu.state.point_size_set(1.0)
 
 
 def draw_uniform(batch: Any, colour: Colour) -> None:
     """Draw a surface in one colour."""
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    shader.bind()
-    shader.uniform_float("color", colour)
-    batch.draw(shader)
+    _draw(batch, "UNIFORM_COLOR", color=colour)
 
 
 def draw_rim(batch: Any, colour: Colour) -> None:
@@ -134,6 +129,24 @@ def guarded(draw: Callable[[], None]) -> Callable[[], None]:
     return handler
 
 
+class Handlers:
+    """Functions that draw in the editors of a type while the extension is registered, each in one space of them."""
+
+    def __init__(self, editor: Any, **draws: Callable[[], None]) -> None:
+        self._editor, self._draws, self._handles = editor, draws, list[Any]()
+
+    def register(self) -> None:
+        """Add them."""
+        for space, draw in self._draws.items():
+            self._handles.append(self._editor.draw_handler_add(draw, (), "WINDOW", space))
+
+    def unregister(self) -> None:
+        """Take them away, and what they drew with them."""
+        while self._handles:
+            self._editor.draw_handler_remove(self._handles.pop(), "WINDOW")
+        redraw()
+
+
 def surface_batch(points: Float32Array, triangles: NDArray[np.int32], colours: Float32Array | None = None) -> Any:
     """A surface, with a colour (n, 4) at each point or without."""
     if colours is None:
@@ -143,9 +156,7 @@ def surface_batch(points: Float32Array, triangles: NDArray[np.int32], colours: F
 
 def draw_smooth(batch: Any) -> None:
     """Draw a surface that has its colours."""
-    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
-    shader.bind()
-    batch.draw(shader)
+    _draw(batch, "SMOOTH_COLOR")
 
 
 def rectangle(low: Sequence[float], high: Sequence[float], colour: Colour) -> None:

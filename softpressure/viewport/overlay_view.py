@@ -16,7 +16,6 @@ from ..scene_io.mesh_io import Float32Array, IntArray
 from ..state import sessions
 from . import colour_maps, drawing
 from .drawing import Colour
-from .redraw import redraw
 
 if TYPE_CHECKING:
     from . import overlay
@@ -70,7 +69,6 @@ class Picture:
 _pictures: dict[int, tuple[tuple[Any, ...], Picture]] = {}
 #: Pins, goals and glued vertices by object, with the frame at which they were read last and what they depend on.
 _groups: dict[int, tuple[int, tuple[Any, ...], tuple[IntArray, IntArray, IntArray]]] = {}
-_handles: list[Any] = []
 #: Settings of what is marked.
 _MARKS = (
     *("overlay_pins", "overlay_attachments", "overlay_hoses"),
@@ -283,16 +281,12 @@ def _draw_bar(bar: "overlay.Legend", left: float, right: float, low: float, scal
     drawing.text((left, bottom + high + _TITLE_GAP * size), bar.title, size, ink)
 
 
-def register() -> None:
-    """Add the handlers."""
-    for draw, space in ((draw_bodies, "POST_VIEW"), (draw_legend, "POST_PIXEL")):
-        _handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", space))
+_handlers = drawing.Handlers(bpy.types.SpaceView3D, POST_VIEW=draw_bodies, POST_PIXEL=draw_legend)
+register = _handlers.register
 
 
 def unregister() -> None:
-    """Take them away, and what they drew with them."""
-    while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    """Take the handlers away, and what is kept for them."""
+    _handlers.unregister()
     _pictures.clear()
     _groups.clear()
-    redraw()

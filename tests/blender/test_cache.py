@@ -283,8 +283,7 @@ def test_the_timeline_shows_the_cached_range_and_whether_it_is_out_of_date() -> 
 
 def test_our_buttons_stand_beside_blender_s() -> None:
     add_ball()
-    cache = next(panel for panel in scene.SIDEBAR if panel.section == "cache")
-    assert {"softpressure.simulate", "ptcache.bake_all"} <= {*drawn(cache)}
+    assert {"softpressure.simulate", "ptcache.bake_all"} <= {*drawn(scene.Cache)}
     for name in ("PHYSICS_PT_cloth_cache", "PHYSICS_PT_softbody_cache", "SCENE_PT_rigid_body_cache"):
         panel = getattr(bpy.types, name)
         assert menus._draw_cache in panel._dyn_ui_initialize()

@@ -10,7 +10,7 @@ import pytest
 from bpy_panels import body_rows, drawn
 from bpy_scene import add_ball, add_mesh, as_drawn, play, problem_of, select, this_run
 from softpressure_ext.core.simulation_mesh import even, remesh
-from softpressure_ext.panels.diagnostics import SOFTPRESSURE_PT_diagnostics
+from softpressure_ext.panels.diagnostics import Diagnostics
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io
@@ -119,23 +119,23 @@ def check() -> list[Any]:
 @pytest.mark.smoke
 def test_a_clean_scene_has_no_flaws_and_the_panel_says_so() -> None:
     add_ball()
-    assert drawn(SOFTPRESSURE_PT_diagnostics)[0] == "softpressure.check"
+    assert drawn(Diagnostics)[0] == "softpressure.check"
     assert check() == []
-    assert "No problems found." in drawn(SOFTPRESSURE_PT_diagnostics)
+    assert "No problems found." in drawn(Diagnostics)
 
 
 def test_results_end_with_their_cause() -> None:
     ball = add_ball(thickness=0.5)
     [flaw] = check()
     assert "its thickness of 0.5 m is more than its mean edge" in flaw.sentence and not flaw.is_grave
-    assert "softpressure.fix" in drawn(SOFTPRESSURE_PT_diagnostics)
+    assert "softpressure.fix" in drawn(Diagnostics)
     ball.softpressure.thickness = 0.01
-    assert "The scene has changed: press Check again." in " ".join(drawn(SOFTPRESSURE_PT_diagnostics))
+    assert "The scene has changed: press Check again." in " ".join(drawn(Diagnostics))
     ball.softpressure.thickness = 0.5
     check()
     assert bpy.ops.softpressure.fix(object_name="Ball", fix="THICKNESS") == {"FINISHED"}
     assert ball.softpressure.thickness == 0.0
-    assert "No problems found." in drawn(SOFTPRESSURE_PT_diagnostics)  # looked at anew
+    assert "No problems found." in drawn(Diagnostics)  # looked at anew
 
 
 def test_faces_that_cross_their_own_skin_are_selected() -> None:

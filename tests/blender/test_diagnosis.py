@@ -8,7 +8,7 @@ import bpy
 import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, frame, this_run
-from softpressure_ext.panels.diagnostics import SOFTPRESSURE_PT_diagnostics
+from softpressure_ext.panels.diagnostics import Diagnostics
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import diagnosis
 from softpressure_ext.softpressure.reports.trace import COLUMNS
@@ -26,7 +26,7 @@ def add_crossing_balls() -> tuple[Any, Any]:
 
 def shown(width: int = 2000) -> list[str]:
     """Lines of the panel in a sidebar of this width [pixels]; its no-break spaces as common ones."""
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in drawn(SOFTPRESSURE_PT_diagnostics, width)[1:]]
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in drawn(Diagnostics, width)[1:]]
 
 
 def table(path: Path) -> list[dict[str, str]]:

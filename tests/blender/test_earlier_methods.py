@@ -69,7 +69,7 @@ def test_a_file_of_an_earlier_version_has_the_present_method_and_says_so(
     assert settings().solver == SOLVER and settings().defaults_version == versions.CURRENT
     sentence = f"This file used the method {asked}, which was removed. Soft Pressure simulates it now."
     assert told().startswith(sentence)
-    assert sentence.split()[-1] in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000))
+    assert sentence.split()[-1] in " ".join(drawn(scene_panels.Simulation, width=2000))
     play(1, 2)
     assert FallingWorld.made[-1].solver == SOLVER and sentence in told()
     settings().solver = "XPBD"

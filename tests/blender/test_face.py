@@ -9,7 +9,7 @@ from bpy_panels import Layout, body_rows, drawn, show, shown_panels
 from bpy_scene import add_ball, play, select, this_run
 from softpressure_ext import panels
 from softpressure_ext.panels import menus
-from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
+from softpressure_ext.panels.body import Body
 from softpressure_ext.softpressure.bodies import materials
 from softpressure_ext.softpressure.properties import automatic
 
@@ -29,7 +29,7 @@ def test_a_body_has_few_rows(body_type: str) -> None:
     cube()
     show(advanced=False, research=False, analysis=False)
     assert bpy.ops.softpressure.set_type(type=body_type) == {"FINISHED"}
-    rows = [row for row in drawn(SOFTPRESSURE_PT_body) if row not in _SAME_ROW]
+    rows = [row for row in drawn(Body) if row not in _SAME_ROW]
     assert len(rows) <= MOST[body_type], rows
     assert {"mass", "friction", "bounciness"} <= {*rows}
     assert not [panel for panel in shown_panels() if getattr(panel, "parent", "") == "body"]
@@ -64,10 +64,10 @@ def test_the_type_jelly_begins_with_its_values_and_others_without() -> None:
 def test_one_group_is_pins_and_goals() -> None:
     ball = add_ball()
     group = ball.vertex_groups.new(name="Held")
-    assert "goal_group" in drawn(SOFTPRESSURE_PT_body) and "pin_group" not in drawn(SOFTPRESSURE_PT_body)
+    assert "goal_group" in drawn(Body) and "pin_group" not in drawn(Body)
     group.add([0, 1], 1.0, "REPLACE")
     ball.softpressure.pin_group = "Held"  # as files of earlier versions have it
-    assert "pin_group" in drawn(SOFTPRESSURE_PT_body) and "goal_group" not in drawn(SOFTPRESSURE_PT_body)
+    assert "pin_group" in drawn(Body) and "goal_group" not in drawn(Body)
 
 
 @pytest.mark.usefixtures("falling")
@@ -114,7 +114,7 @@ def test_quick_soft_body_adds_a_floor_below() -> None:
 
 def test_text_and_curves_are_offered_to_become_meshes() -> None:
     bpy.ops.object.text_add()
-    assert "object.convert" in drawn(SOFTPRESSURE_PT_body)
+    assert "object.convert" in drawn(Body)
 
 
 @pytest.mark.parametrize("word", ["soft body", "inflate", "jelly", "balloon", "rigid body", "collider", "bake"])

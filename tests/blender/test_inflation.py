@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
 from bpy_scene import add_ball, frame, interpolate, key, play, rest, shown, this_run, this_session
-from softpressure_ext.panels.scene import SOFTPRESSURE_PT_simulation
+from softpressure_ext.panels.scene import Simulation
 from softpressure_ext.softpressure.scene_io import mesh_io, vacuum
 from softpressure_ext.softpressure.state import versions
 
@@ -92,12 +92,12 @@ def test_the_panel_shows_how_far_a_body_puffs_out() -> None:
 def test_too_high_a_pressure_is_reported_in_the_panel_with_a_remedy(pressure: float, remedy: str) -> None:
     ball = add_ball(location=(0, 0, 0), gauge_pressure=pressure, stretch_modulus=1e4)
     frame(1)
-    sentences = drawn(SOFTPRESSURE_PT_simulation, width=10_000)
+    sentences = drawn(Simulation, width=10_000)
     [told] = [text for text in sentences if text.startswith(f"Ball: a pressure of {pressure:g} Pa stretches its skin")]
     words = {"gauge_pressure": "Lower the pressure to ", "stretch_modulus": "raise the stretch modulus to "}[remedy]
     setattr(ball.softpressure, remedy, float(told.split(words)[1].split()[0]))
     frame(1)
-    assert not any("stretches its skin" in text for text in drawn(SOFTPRESSURE_PT_simulation, width=10_000))
+    assert not any("stretches its skin" in text for text in drawn(Simulation, width=10_000))
 
 
 def test_a_keyed_pressure_is_that_at_rest_and_reported_if_it_is_too_high() -> None:

@@ -293,7 +293,7 @@ def test_undo_and_another_job_end_it() -> None:
     while this_session().display.pose is None:
         job.advance()
     assert this_session().activity is sessions.Activity.INTERACTIVE and not job.is_over
-    row = [item for item in drawn(scene_panels.SOFTPRESSURE_PT_simulation) if "live_play" in str(item)]
+    row = [item for item in drawn(scene_panels.Simulation) if "live_play" in str(item)]
     assert not row  # Stop instead
     bpy.app.handlers.undo_pre[0](bpy.context.scene)
     assert job.is_over and this_session().display.pose is None and height(ball) == pytest.approx(5.0)

@@ -11,7 +11,7 @@ import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, add_floor, frame, play, reopen, select, this_run, this_session
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_curves
+from softpressure_ext.panels.viewport import Curves
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.reports.trace import COLUMNS as HEADINGS
@@ -136,7 +136,7 @@ def test_an_old_cache_shows_no_curves_and_says_so(falling: Any, tmp_path: Path) 
     scene.softpressure.show_curves = True
     assert curves.of_body(scene, ball) == [] and not this_session().is_out_of_date(scene)
     assert curves.note(scene, ball) == f"Ball: {measurements.NOT_RECORDED}"
-    assert "recorded with these frames" in " ".join(drawn(SOFTPRESSURE_PT_curves))
+    assert "recorded with these frames" in " ".join(drawn(Curves))
     with pytest.raises(RuntimeError, match="Scene: no curves are recorded"):
         bpy.ops.softpressure.export(filepath=str(tmp_path / "out.csv"))
 
@@ -195,7 +195,7 @@ def texts() -> list[str]:
 @pytest.mark.smoke
 def test_the_panel_tells_of_a_run(tmp_path: Path) -> None:
     """A real one: each frame is timed, and its steps are those that are recorded."""
-    panel = scene_panels.SOFTPRESSURE_PT_simulation
+    panel = scene_panels.Simulation
     ball = add_ball()
     assert not [text for text in drawn(panel) if "per frame" in text]
     play(1, 5)

@@ -10,7 +10,7 @@ from bpy_scene import FallingWorld, add_mesh, frame, key, play, select, shown, t
 from softpressure_ext.core import MethodOptions
 from softpressure_ext.core.parameters.methods import METHODS
 from softpressure_ext.core.solvers.choice import FORCE_BASED
-from softpressure_ext.panels.scene import SOFTPRESSURE_PT_method
+from softpressure_ext.panels.scene import Method
 from softpressure_ext.softpressure.bodies import paper_setups
 from softpressure_ext.softpressure.reports import status
 
@@ -201,4 +201,4 @@ def test_a_setup_takes_the_place_of_another() -> None:
     assert obj.softpressure.body_type == "MEMBRANE" and settings.collider_rule == "CONTACT"
     assert settings.volume_rule == "BOUNDING_BOX" and not settings.restore_momentum
     assert obj.softpressure.gauge_pressure == pytest.approx(0.33 * 1000.0 / max(obj.dimensions), rel=1e-6)
-    assert "set_up_as" in str(drawn(SOFTPRESSURE_PT_method))
+    assert "set_up_as" in str(drawn(Method))

@@ -334,12 +334,12 @@ def test_playback_that_drops_frames_offers_to_play_every_frame(mode: str) -> Non
     scene = bpy.context.scene
     add_ball()
     sentence = "dropped frames are not simulated"
-    assert sentence not in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000))
+    assert sentence not in " ".join(drawn(scene_panels.Simulation, width=2000))
     scene.sync_mode = mode
-    found = drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000)
+    found = drawn(scene_panels.Simulation, width=2000)
     assert sentence in " ".join(found) and found.count("wm.context_set_enum") == 1
     bpy.ops.wm.context_set_enum(data_path="scene.sync_mode", value="NONE")  # what the button does
-    assert sentence not in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000))
+    assert sentence not in " ".join(drawn(scene_panels.Simulation, width=2000))
     scene.sync_mode = mode
     bpy.ops.softpressure.simulate()
-    assert sentence not in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000))  # all is cached
+    assert sentence not in " ".join(drawn(scene_panels.Simulation, width=2000))  # all is cached

@@ -10,7 +10,7 @@ from bpy_panels import drawn
 from bpy_scene import add_ball, add_mesh, key, play, this_run, this_session
 from softpressure_ext.core import nrt
 from softpressure_ext.core.topology import signed_volume
-from softpressure_ext.panels.body import SOFTPRESSURE_PT_given
+from softpressure_ext.panels.body import Given
 from softpressure_ext.softpressure.reports import quantities
 from softpressure_ext.softpressure.reports.quantities import Quantities
 from softpressure_ext.softpressure.scene_io import flat_shape, mesh_io
@@ -55,7 +55,7 @@ def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
     play(1, 2)
     assert not this_session().refusals.error
     now, model = known(ball), this_run().world.model
-    assert drawn(SOFTPRESSURE_PT_given) == [
+    assert drawn(Given) == [
         "stiffness_by", "volumes_by", "mass_by", f"Young's modulus: {now.modulus:,.4g} Pa",
         f"Mass: {now.mass:.4g} kg",
     ]  # fmt: skip
@@ -77,12 +77,12 @@ def test_amounts_do_not_depend_on_the_unit_scale() -> None:
     scene.unit_settings.system, scene.unit_settings.scale_length = "METRIC", 0.01
     ball = add_ball(gas_amount=1e-4, spring_constant=400.0, point_mass=0.02)
     give_all(ball)
-    text = drawn(SOFTPRESSURE_PT_given)[3]
+    text = drawn(Given)[3]
     play(1, 2)
     model = this_run().world.model
     assert model.edges.stiffness[0] == pytest.approx(400.0) and model.vertex_mass[0] == pytest.approx(0.02)
     assert model.gauge_pressure[0] == pytest.approx(nrt(1e-4) / (1e-6 * volume(ball)) - 101_325.0, rel=1e-3)
-    assert drawn(SOFTPRESSURE_PT_given)[3] == text
+    assert drawn(Given)[3] == text
 
 
 @pytest.mark.usefixtures("falling")
@@ -90,10 +90,10 @@ def test_drawing_a_large_mesh_costs_its_volume_once() -> None:
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=6, radius=0.5)
     bpy.ops.softpressure.add_body(kind="SOFT")
     bpy.context.object.softpressure.gas_by = "AMOUNT"
-    drawn(SOFTPRESSURE_PT_given)
+    drawn(Given)
     began = time.perf_counter()
     for _ in range(20):
-        drawn(SOFTPRESSURE_PT_given)
+        drawn(Given)
     assert (time.perf_counter() - began) / 20 < 0.002  # 10 242 vertices; reading them alone takes longer
 
 

@@ -152,8 +152,8 @@ def test_a_script_that_chooses_a_take_that_is_not_there_is_told(two: Any) -> Non
 
 def test_the_panel_lists_takes_once_there_are_some(falling: Any) -> None:
     add_ball()
-    rows = str(drawn(scene_panels.SOFTPRESSURE_PT_cache))
+    rows = str(drawn(scene_panels.Cache))
     assert "softpressure.add_take" in rows and "softpressure.remove_take" not in rows
     bpy.ops.softpressure.add_take()
-    rows = str(drawn(scene_panels.SOFTPRESSURE_PT_cache))
+    rows = str(drawn(scene_panels.Cache))
     assert "softpressure.remove_take" in rows

@@ -1,13 +1,17 @@
 """Flat bodies in every solver: the projection, forces by differences, the linear system."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import shapes
 from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, ring_strain
 from scenes import assert_continues
+from softpressure_ext.core.energy.mechanical import mechanical_energy
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
-from softpressure_ext.core.state import gas_amount
+from softpressure_ext.core.state import State, gas_amount
+from softpressure_ext.core.volume import EnclosedVolumes
 from validation import validated
 
 TILTED = ((1.0, 2.0, 0.5), 0.8)
@@ -50,15 +54,14 @@ def test_forces_are_minus_the_gradient_within_the_plane(bent):
     model, x = bent
     forces, n = SoftForces(model), model.vertex_count
     gas = gas_amount(model, model.gauge_pressure)
-    force, nothing = np.zeros((n, 3)), np.zeros((n, 3))
+    force, start, volume_of = np.zeros((n, 3)), State.at_rest(model), EnclosedVolumes(model)
     forces.evaluate(x, gas, model.rigid.arm, force)
     p = projection(model)
     np.testing.assert_allclose(p @ force.ravel(), force.ravel(), atol=1e-12 * np.abs(force).max())
 
     def energy(at):
-        forces.evaluate(at, gas, model.rigid.arm, nothing)
-        weight = float((model.vertex_mass[:, None] * (at - x) * model.gravity).sum())
-        return forces.elastic_energy + forces.gas_energy - weight
+        state = replace(start, positions=at, gas=gas)
+        return mechanical_energy(model, model.vertex_mass, state, np.array([volume_of(0, at)]))[0]
 
     rng = np.random.default_rng(9)
     for _ in range(4):

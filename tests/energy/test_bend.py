@@ -1,17 +1,13 @@
 """Bending: the kernels against their slow twin, finite differences, closed forms, and states far from rest."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import reference
 import shapes
-from force_scene import BEND, CHUNK_SIZE, ROUNDING, Scene, check_gradient, close, gather_bend
+from force_scene import BEND, ROUNDING, Scene, check_gradient, close, hinge_energies, hinge_forces
 from softpressure_ext.core import ModelBuilder, topology
 from softpressure_ext.core.bodies import assembly
-from softpressure_ext.core.energy import bend
 from softpressure_ext.core.energy.hinges import levels, rest_hinges
-from softpressure_ext.core.model import Chunks
 from validation import validated
 
 #: Scatter of the vertices [m], on edges of 0.06 m: bent a little, and crumpled with many triangles turned over.
@@ -19,40 +15,25 @@ SCATTER = (0.006, 0.06)
 
 
 @pytest.fixture(params=range(3))
-def scene(request, monkeypatch):
-    monkeypatch.setattr(assembly, "CHUNK_SIZE", CHUNK_SIZE)
+def scene(request):
     return Scene(request.param)
 
 
 # --- the kernels as functions of positions ------------------------------------------------------------------------
 
 
-def bend_terms(skin, x):
-    """Energy [J] and force on the vertices [N]; `skin` has hinges and chunks."""
-    found = skin.hinges
-    on_hinge, energy = np.zeros((len(found.points), 4, 3)), np.zeros(len(skin.chunks.body))
-    bend.evaluate_bend(x, found, skin.chunks, on_hinge, energy)
-    return energy.sum(), gather_bend(found, on_hinge)
+def bend_terms(hinges, x):
+    """Energy [J] and force on the vertices [N]."""
+    return hinge_energies(x, hinges).sum(), hinge_forces(x, hinges)
 
 
-def open_skin(x, triangles, modulus=0.03):
-    """Hinges of a mesh with a border, which a model does not take; each is a chunk of its own."""
+def hinges_of(x, triangles, modulus=0.03):
+    """Hinges of a mesh with a border, which a model does not take."""
     skin = np.asarray(triangles, np.int32)
     edges = topology.unique_edges(skin)[0]
     length = np.linalg.norm(np.diff(x[edges], axis=1)[:, 0], axis=1)
     springs = assembly.grouped_springs(edges, length, np.full(len(edges), 1e9), len(x))
-    found = rest_hinges(x, skin, np.full(len(x), modulus), np.zeros(len(x), np.int32), springs)
-    each = np.arange(len(found.points) + 1, dtype=np.int32)
-    none = np.zeros(len(each), np.int32)
-    return SimpleNamespace(hinges=found, chunks=Chunks(none, none[:-1], each[[0, -1]], none, each))
-
-
-def hinge_energies(skin, x):
-    """Energy of each hinge [J]."""
-    on_hinge = np.zeros((len(skin.hinges.points), 4, 3))
-    energy = np.zeros(len(skin.chunks.body))
-    bend.evaluate_bend(x, skin.hinges, skin.chunks, on_hinge, energy)
-    return energy
+    return rest_hinges(x, skin, np.full(len(x), modulus), np.zeros(len(x), np.int32), springs)
 
 
 def scattered(scene, size):
@@ -88,7 +69,7 @@ def test_bend_equals_its_twin(scene, scatter):
         place = scene.model.point_of_vertex[first : first + len(rest)]
         expected.append(reference.bend(x[place], *reference.hinges(rest, triangles, BEND[k])))
         first += len(rest)
-    energy, force = bend_terms(scene.model, x)
+    energy, force = bend_terms(scene.model.hinges, x)
     validated(
         "energy of bending", room="energy", measured=energy, expected=sum(e for e, _ in expected), unit="J",
         rel=ROUNDING, source="hinges one by one in plain numpy", reason="rounding",
@@ -101,7 +82,7 @@ def test_bend_equals_its_twin(scene, scatter):
 
 @pytest.mark.parametrize("scatter", SCATTER)
 def test_bend_force_is_minus_the_gradient(scene, scatter):
-    check_gradient(lambda x: bend_terms(scene.model, x), scattered(scene, scatter), scene.direction())
+    check_gradient(lambda x: bend_terms(scene.model.hinges, x), scattered(scene, scatter), scene.direction())
 
 
 # --- what a hinge feels -------------------------------------------------------------------------------------------
@@ -111,7 +92,7 @@ def test_the_rest_shape_is_free_of_force(scene):
     hinges = scene.model.hinges
     # each hinge holds k c against itself; what is left are roundings of its sums
     held = np.abs(hinges.stiffness * hinges.rest_bend * np.abs(hinges.weight).max(axis=1)).max()
-    energy, force = bend_terms(scene.model, scene.model.rest_positions)
+    energy, force = bend_terms(scene.model.hinges, scene.model.rest_positions)
     assert held > 1.0
     assert np.abs(force).max() < ROUNDING * held
     assert 0.0 <= energy < ROUNDING**2 * (hinges.stiffness * hinges.rest_bend**2).sum()
@@ -119,9 +100,9 @@ def test_the_rest_shape_is_free_of_force(scene):
 
 def test_bending_is_invariant_under_rigid_motion(scene):
     model, x = scene.model, scattered(scene, 0.02)
-    energy, force = bend_terms(model, x)
+    energy, force = bend_terms(model.hinges, x)
     turn = shapes.rotation((0.3, -1.0, 2.0), 2.5)
-    turned_energy, turned_force = bend_terms(model, x @ turn.T + [0.1, -0.2, 0.4])
+    turned_energy, turned_force = bend_terms(model.hinges, x @ turn.T + [0.1, -0.2, 0.4])
     assert turned_energy == pytest.approx(energy, rel=ROUNDING)
     close(turned_force, force @ turn.T, ROUNDING)
     for body in range(2):
@@ -129,7 +110,7 @@ def test_bending_is_invariant_under_rigid_motion(scene):
         size = np.abs(force[own]).sum()
         assert np.abs(force[own].sum(axis=0)).max() < ROUNDING * size
         assert np.abs(np.cross(x[own], force[own]).sum(axis=0)).max() < ROUNDING * size
-    far_energy, far_force = bend_terms(model, x + [1000.0, -700.0, 300.0])
+    far_energy, far_force = bend_terms(model.hinges, x + [1000.0, -700.0, 300.0])
     # positions are rounded to 1e-13 m, edges of 0.05 m to 2e-12 of themselves
     assert far_energy == pytest.approx(energy, rel=1e-10)
     close(far_force, force, 1e-9)
@@ -148,7 +129,7 @@ def pair_at(angle):
 
 @pytest.mark.parametrize("rest", np.radians([0.0, 5.0, 60.0, -130.0, 170.0, 178.0, 180.0]))
 def test_a_hinge_that_folds_bends_by_twice_the_sine_of_half_its_angle(rest):
-    skin = open_skin(pair_at(rest), PAIR)
+    hinges = hinges_of(pair_at(rest), PAIR)
     k = 3.0 * 0.03 / (0.5 * EDGE * sum(HEIGHTS))
     # the unit normals' sum is 2 cos(a / 2) long; c lengthens the bend at rest as FOLD shortens m, up to root 2
     length = 2.0 * np.cos(0.5 * rest)
@@ -158,7 +139,7 @@ def test_a_hinge_that_folds_bends_by_twice_the_sine_of_half_its_angle(rest):
         length = 2.0 * np.cos(0.5 * angle)
         apart = 2.0 * EDGE * np.sin(0.5 * angle) - c * length / np.sqrt(length**2 + 0.1**2)
         validated(
-            "energy of a folded hinge", room="energy", measured=bend_terms(skin, pair_at(angle))[0],
+            "energy of a folded hinge", room="energy", measured=bend_terms(hinges, pair_at(angle))[0],
             expected=0.5 * k * apart**2, unit="J", rel=1e-10, abs=1e-32 * k, source="½ k (2 e sin(a / 2) - c m)²",
             reason="rounding; equal angles leave 1e-17 m",
         )  # fmt: skip
@@ -169,7 +150,7 @@ def test_the_energy_of_small_angles_is_their_square(size):
     # Grinspun et al. 2003: 3 B edge^2 / area (a - a0)^2 / 2
     constant = 3.0 * 0.03 * EDGE**2 / (0.5 * EDGE * sum(HEIGHTS))
     for rest, angle in size * np.array([[0.0, 1.0], [0.5, -0.2], [-1.0, -0.4], [1.0, 0.9]]):
-        energy, _ = bend_terms(open_skin(pair_at(rest), PAIR), pair_at(angle))
+        energy, _ = bend_terms(hinges_of(pair_at(rest), PAIR), pair_at(angle))
         # the sines' next term, squared: (a^2 + a a0 + a0^2) / 12
         off = (angle**2 + angle * rest + rest**2) / 12.0
         assert energy == pytest.approx(0.5 * constant * (angle - rest) ** 2, rel=1.1 * off)
@@ -186,7 +167,7 @@ def test_the_energy_of_a_sphere_is_the_square_of_its_growth(size):
     made = ModelBuilder()
     made.add_membrane("ball", x, triangles, bend_modulus=0.03)
     model = made.build()
-    energy, _ = bend_terms(model, size * model.rest_positions)
+    energy, _ = bend_terms(model.hinges, size * model.rest_positions)
     points, weights, _, scales, constants = reference.hinges(x, triangles, 0.03)
     bends = np.linalg.norm(np.einsum("hs,hsk->hk", weights, x[points]), axis=1)
     normal2 = np.array([np.sum(reference.unfolded(x[p], s) ** 2) for p, s in zip(points, scales, strict=True)])
@@ -234,12 +215,12 @@ def test_a_bent_sheet_of_equilateral_triangles_has_the_energy_of_a_plate(surface
     kappa, off = 2.0, []
     for edge in (0.02, 0.01):
         flat, triangles = lattice(edge, turn)
-        skin = open_skin(flat, triangles, 0.03)
-        points = skin.hinges.points
+        hinges = hinges_of(flat, triangles, 0.03)
+        points = hinges.points
         _, direction = np.unique(
             np.round((flat[points[:, 1]] - flat[points[:, 0]]) / edge, 6), axis=0, return_inverse=True
         )
-        energies = hinge_energies(skin, shape(flat, kappa))
+        energies = hinge_energies(shape(flat, kappa), hinges)
         per_vertex = (np.bincount(direction.ravel(), energies) / np.bincount(direction.ravel())).sum()
         off.append(per_vertex / (np.sqrt(0.75) * edge**2) / (0.03 * kappa**2) - expected)
     # what is left is of second order in the edge: a quarter at half the length
@@ -264,7 +245,7 @@ def test_a_triangle_turns_over_without_a_jump(scene):
         def at(share, k=k, middle=middle):
             y = x.copy()
             y[k] = middle + share * (x[k] - middle)
-            return bend_terms(model, y)
+            return bend_terms(model.hinges, y)
 
         energy, force = at(0.0)
         for share in (1e-3, 1e-6, 1e-9):
@@ -279,15 +260,15 @@ def test_a_triangle_turns_over_without_a_jump(scene):
 
 @pytest.mark.parametrize("rest", np.radians([0.0, 60.0, -130.0, 170.0, 178.0]))
 def test_two_triangles_fold_through_each_other_without_a_jump(rest):
-    skin = open_skin(pair_at(rest), PAIR)
-    k, c = skin.hinges.stiffness[0], abs(skin.hinges.rest_bend[0])
+    hinges = hinges_of(pair_at(rest), PAIR)
+    k, c = hinges.stiffness[0], abs(hinges.rest_bend[0])
     sides = [max(np.hypot(EDGE - foot, height), np.hypot(foot, height), EDGE)
              for foot, height in zip(FEET, HEIGHTS, strict=True)]  # fmt: skip
     # |b - c m| <= 2 edge + c; a vertex turns n by its sides' scales and m by at most that over FOLD
-    limit = k * (2.0 * EDGE + c) * (np.abs(skin.hinges.weight).max() + c / 0.1 * (skin.hinges.normal_scale[0] @ sides))
+    limit = k * (2.0 * EDGE + c) * (np.abs(hinges.weight).max() + c / 0.1 * (hinges.normal_scale[0] @ sides))
     jumps = []
     for count in (100, 200):
-        path = [bend_terms(skin, pair_at(angle)) for angle in np.radians(np.linspace(150.0, 210.0, count + 1))]
+        path = [bend_terms(hinges, pair_at(angle)) for angle in np.radians(np.linspace(150.0, 210.0, count + 1))]
         energies, forces = (np.array(part) for part in zip(*path, strict=True))
         jumps.append([np.abs(np.diff(energies)).max(), np.abs(np.diff(forces, axis=0)).max()])
         assert np.linalg.norm(forces, axis=2).max() < limit * (1.0 + ROUNDING)
@@ -316,8 +297,8 @@ def test_an_even_hinge_beside_a_sliver_keeps_its_stiffness():
     wide = np.append(np.arange(9.0), 8.0001 + 1e-4 * np.arange(2))
     x = np.array([(along, across, 0.0) for along in wide for across in (0.0, 1.0)])
     first = 2 * np.arange(len(wide) - 1)[:, None]
-    skin = open_skin(x, np.concatenate([first + (0, 2, 3), first + (0, 3, 1)]))
-    share = skin.hinges.stiffness / (6.0 * 0.03 / (1.0 / skin.hinges.normal_scale).sum(axis=1))
-    is_even = (skin.hinges.points < 18).all(axis=1)
+    hinges = hinges_of(x, np.concatenate([first + (0, 2, 3), first + (0, 3, 1)]))
+    share = hinges.stiffness / (6.0 * 0.03 / (1.0 / hinges.normal_scale).sum(axis=1))
+    is_even = (hinges.points < 18).all(axis=1)
     np.testing.assert_allclose(share[is_even], 1.0, rtol=1e-12)
     assert share.min() < 0.01

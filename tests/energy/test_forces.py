@@ -8,7 +8,6 @@ import pytest
 import reference
 from force_scene import (
     AMBIENT,
-    CHUNK_SIZE,
     GAUGE,
     MASS,
     MODULUS,
@@ -16,17 +15,15 @@ from force_scene import (
     Scene,
     check_gradient,
     close,
-    gather_stretch,
+    spring_energies,
+    spring_forces,
 )
-from softpressure_ext.core.bodies import assembly
-from softpressure_ext.core.energy import gas, stretch
-from softpressure_ext.core.energy.gas import evaluate_gas
+from softpressure_ext.core.energy import gas
 from validation import validated
 
 
 @pytest.fixture(params=range(3))
-def scene(request, monkeypatch):
-    monkeypatch.setattr(assembly, "CHUNK_SIZE", CHUNK_SIZE)
+def scene(request):
     return Scene(request.param)
 
 
@@ -34,21 +31,16 @@ def scene(request, monkeypatch):
 
 
 def stretch_terms(scene, x):
-    model = scene.model
-    tension, energy = np.zeros(len(model.edges.points)), np.zeros(len(model.chunks.body))
-    stretch.evaluate_stretch(x, model.edges, model.chunks, tension, energy)
-    return energy.sum(), gather_stretch(x, model.edges, tension)
+    return spring_energies(scene.model, x).sum(), spring_forces(x, scene.model.edges)
 
 
 def gas_terms(scene, x, amount):
     model = scene.model
-    gradient, chunk_volume = np.zeros((model.vertex_count, 3)), np.zeros(len(model.chunks.body))
-    gas.volume_gradient(x, model.body_point_start, model.fans, model.chunks, gradient, chunk_volume)
-    volume, pressure, stiffness, energy = np.zeros((4, model.membrane_count))
-    evaluate_gas(
-        chunk_volume, model.chunks, model.rest_volume, amount, model.gas_base, model.gas_exponent, volume, pressure,
-        stiffness, energy,
-    )  # fmt: skip
+    gradient, (volume, pressure) = np.zeros((model.vertex_count, 3)), np.zeros((2, model.membrane_count))
+    gas.volume_gradient(x, model.body_point_start, model.fans, gradient, volume)
+    law = volume, model.rest_volume, amount, model.gas_base, model.gas_exponent
+    gas.gauge_pressures(*law, pressure)
+    _, stiffness, energy = np.transpose([gas.gas_law(*each) for each in zip(*law, strict=True)])
     force = pressure[model.point_body[: model.vertex_count], None] * gradient
     return energy.sum(), force, (gradient, volume, pressure, stiffness)
 

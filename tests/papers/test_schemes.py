@@ -175,7 +175,7 @@ def test_the_simplified_jacobian_bounds_the_true_one(twin):
     """H_ii = -K_i is the trace of the springs' true block at rest, and no true eigenvalue lies below it elsewhere."""
     model = twin.world("RK4", 1e-3).model
     stiffness = np.zeros(model.vertex_count)
-    stiffness_at_vertices(model.edges, model.chunks, stiffness)
+    stiffness_at_vertices(model.edges, stiffness)
     stiffness = stiffness[model.point_of_vertex]
     step = 1e-7
 

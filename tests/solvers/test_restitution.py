@@ -6,7 +6,6 @@ import reference
 import shapes
 from scenes import moved_mass
 from softpressure_ext.core import FrameInput, ModelBuilder, World
-from softpressure_ext.core.bodies import assembly
 from softpressure_ext.core.contact.restitution import bounce_strength
 from softpressure_ext.core.solvers.explicit.dissipation import leave_some
 from softpressure_ext.core.solvers.restitution import apply_restitution
@@ -15,8 +14,7 @@ from solver_scene import EXTRA_INERTIA, ROUNDING, Pairs, motions, parts, random_
 
 
 @pytest.fixture
-def model(monkeypatch):
-    monkeypatch.setattr(assembly, "CHUNK_SIZE", 16)
+def model():
     return two_bodies()
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import rigid_scenes
 import shapes
 from crossings import assert_nothing_crosses
+from force_scene import hinge_energies
 from numpy.typing import NDArray
 from scenes import moved_mass
 from softpressure_ext.benchmarks import scenes as bench_scenes
 from softpressure_ext.benchmarks.engines.ours import triangles_of
 from softpressure_ext.core import FrameInput, Model, ModelBuilder, World
-from softpressure_ext.core.energy.bend import evaluate_bend
 
 FloatArray = NDArray[np.float64]
 #: The solver that these tests are about.
@@ -106,10 +106,7 @@ def energy(world: World) -> float:
     assert not len(model.tetrahedra.points)
     x, v, mass = state.positions[:n], state.velocities[:n], moved_mass(world)
     total = 0.5 * mass @ (v**2).sum(axis=1) - mass @ (x @ model.gravity)
-    if model.hinges.stiffness.any():
-        bending = np.zeros(len(model.chunks.body))
-        evaluate_bend(x, model.hinges, model.chunks, np.zeros((len(model.hinges.points), 4, 3)), bending)
-        total += bending.sum()
+    total += hinge_energies(x, model.hinges).sum()
     ends = x[model.edges.points]
     length = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
     total += 0.5 * model.edges.stiffness @ (length - model.edges.rest_length) ** 2

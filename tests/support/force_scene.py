@@ -4,8 +4,9 @@ import numpy as np
 import shapes
 from numba import njit
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.energy.bend import bend_force
-from softpressure_ext.core.energy.stretch import stretch_force
+from softpressure_ext.core.energy.bend import bend_force, evaluate_bend, hinge_energy
+from softpressure_ext.core.energy.mechanical import add_soft_energies
+from softpressure_ext.core.energy.stretch import evaluate_stretch, stretch_force
 from softpressure_ext.core.simd import load3, store3
 
 AMBIENT = 101_325.0
@@ -14,14 +15,12 @@ BEND = (0.02, 0.05)
 GAUGE = (5e3, 2e4)
 MASS = (0.3, 0.8)
 
-#: Vertices per chunk in these tests: several chunks per body, as in large meshes.
-CHUNK_SIZE = 16
 #: Kernel and twin do the same sums in another order: a few hundred roundings of 1e-16.
 ROUNDING = 1e-11
 
 
 class Scene:
-    """Two random bodies: their model (in chunks of a few vertices) and their meshes in the caller's order."""
+    """Two random bodies: their model and their meshes in the caller's order."""
 
     def __init__(self, seed):
         rng = np.random.default_rng(seed)
@@ -73,19 +72,39 @@ def check_gradient(energy_and_force, x, direction, step=1e-7):
     assert abs(difference - expected) < 1e-6 * np.abs(force * along[: len(force)]).sum()
 
 
+def spring_energies(model, x):
+    """Energy of the springs and tetrahedra of each membrane [J], as reports have it."""
+    energy, none = np.zeros(model.membrane_count), np.zeros(0)
+    hinges = model.hinges._replace(points=model.hinges.points[:0])
+    add_soft_energies(
+        x, x, none, x, model.gravity, model.point_body, model.edges, hinges, model.tetrahedra, none, none, none, none,
+        none, energy,
+    )  # fmt: skip
+    return energy
+
+
 @njit
-def gather_stretch(x, edges, tension):
+def spring_forces(x, edges):
     """Forces of the springs on all vertices [N], shape (vertex_count, 3)."""
-    force = np.empty((len(edges.vertex_start) - 1, 3))
+    tension, force = np.zeros(len(edges.points)), np.empty((len(edges.vertex_start) - 1, 3))
+    evaluate_stretch(x, edges, tension)
     for i in range(len(force)):
         store3(force, 3 * i, stretch_force(i, load3(x, 3 * i), x, edges, tension))
     return force
 
 
 @njit
-def gather_bend(hinges, on_hinge):
+def hinge_energies(x, hinges):
+    """Energy of each hinge [J]."""
+    scratch = np.zeros((len(hinges.points), 4, 3))
+    return np.array([hinge_energy(h, x, hinges, scratch) for h in range(len(scratch))])
+
+
+@njit
+def hinge_forces(x, hinges):
     """Forces of the hinges on all vertices [N], shape (vertex_count, 3)."""
-    force = np.empty((len(hinges.vertex_start) - 1, 3))
+    on_hinge, force = np.zeros((len(hinges.points), 4, 3)), np.empty((len(hinges.vertex_start) - 1, 3))
+    evaluate_bend(x, hinges, on_hinge)
     for i in range(len(force)):
         store3(force, 3 * i, bend_force(i, hinges, on_hinge))
     return force

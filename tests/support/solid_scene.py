@@ -2,10 +2,9 @@
 
 import numpy as np
 import shapes
-from force_scene import gather_stretch
+from force_scene import spring_energies, spring_forces
 from scenes import moved_mass
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.energy.stretch import evaluate_stretch
 from softpressure_ext.core.energy.volume import evaluate_tetrahedra, tetrahedron_force
 
 AMBIENT = 101_325.0
@@ -25,17 +24,14 @@ def model_of(mesh, **options):
 
 def elastic(model, x):
     """Energy [J] of springs and tetrahedra at x, force [N] on every vertex, and the gradients of the volumes."""
-    edges, tetrahedra = model.edges, model.tetrahedra
-    tension = np.zeros(len(edges.points))
-    energy = np.zeros(len(model.chunks.body))
-    evaluate_stretch(x, edges, model.chunks, tension, energy)
+    tetrahedra = model.tetrahedra
     pressure, gradient = np.zeros(len(tetrahedra.points)), np.zeros((len(tetrahedra.points), 4, 3))
-    evaluate_tetrahedra(x, tetrahedra, pressure, gradient, energy)
+    evaluate_tetrahedra(x, tetrahedra, pressure, gradient)
     force = [
         tetrahedron_force(i, tetrahedra.vertex_start, tetrahedra.vertex_entry, pressure, gradient)
         for i in range(model.vertex_count)
     ]
-    return energy.sum(), gather_stretch(x, edges, tension) + force, (pressure, gradient)
+    return spring_energies(model, x).sum(), spring_forces(x, model.edges) + force, (pressure, gradient)
 
 
 def world_of(*meshes, gravity=-9.81, floor=True, frame_rate=60.0, substeps=4, solver="EXPLICIT", **options):

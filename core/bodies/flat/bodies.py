@@ -34,8 +34,7 @@ def given_loop(
     count = len(side)
     corner = np.arange(count)
     band = band_of(found.corners, np.stack([corner, (corner + 1) % count], axis=1), found.normal, depth)
-    numbers = None if pinned is None else np.asarray(pinned, dtype=np.int32)
-    mask = topology.pin_mask(name, count, numbers)
+    mask = topology.pin_mask(name, count, pinned)
     lattice = loop_lattice(given, found.vertices, side, depth, mass, stretch_modulus, mask)
     if spring_constant is not None:
         lattice, _ = with_springs(lattice, band.positions, spring_constant, 2)
@@ -82,8 +81,7 @@ def given_flat_truss(
     if density is not None:
         mass = check(name, "density", density, "kg/m\u00b3", low=0.0, open_low=True) * depth * float(areas.sum())
     band = band_of(found.origin + cells.points @ found.axes(), cells.sides, found.normal, depth)
-    numbers = None if pinned is None else np.asarray(pinned, dtype=np.int32)
-    mask = topology.pin_mask(name, len(given), numbers)
+    mask = topology.pin_mask(name, len(given), pinned)
     lattice = truss_lattice(cells, found, given, spots, depth, mass, modulus, mask)
     if spring_constant is not None:
         lattice, share = with_springs(lattice, band.positions, spring_constant, 2)

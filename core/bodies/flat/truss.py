@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray, IntArray
-from ..lattice.follow import PINNED_SHARE, Follow, Holds
+from ..lattice.follow import Follow, Holds, held_by
 from ..lattice.solids import GivenLattice
 from .band import both_holds, both_springs
 from .cells import FlatCells, cell_areas, cell_springs, follow_cells, nearest_on_outline
@@ -50,24 +50,9 @@ def middle_follow(points: IntArray, weights: FloatArray) -> Follow:
 
 def _holds(cells: FlatCells, outline: Outline, spots: FloatArray, pinned: BoolArray) -> Holds:
     """Vertices on sides of the outline between pinned ones, and the one nearest to each pinned vertex."""
-    count = len(cells.points)
-    held = np.zeros(count, bool)
-    rank = np.cumsum(pinned) - 1
-    vertices, weights = np.zeros((count, 3), np.int32), np.zeros((count, 3))
-    outer = np.unique(cells.sides)
-    for vertex in np.flatnonzero(pinned).tolist():
-        away = ((cells.points - spots[vertex]) ** 2).sum(axis=1)
-        nearest = int(np.argmin(away))
-        held[nearest] = True
-        vertices[nearest], weights[nearest] = rank[vertex], (1.0, 0.0, 0.0)
-    if pinned.any():
-        _, side, share = nearest_on_outline(spots[outline.vertices], cells.points[outer])
-        ends = np.stack([outline.vertices[side], np.roll(outline.vertices, -1)[side]], axis=1)
-        shares = np.stack([1.0 - share, share], axis=1) * pinned[ends]
-        total = shares.sum(axis=1)
-        chosen = total >= PINNED_SHARE
-        held[outer[chosen]] = True
-        vertices[outer[chosen], :2] = np.maximum(rank[ends[chosen]], 0)
-        weights[outer[chosen], :2] = shares[chosen] / total[chosen, None]
-        weights[outer[chosen], 2] = 0.0
-    return both_holds(vertices[held], weights[held], held)
+    outer, every = np.unique(cells.sides), np.arange(len(cells.points), dtype=np.int32)
+    _, side, share = nearest_on_outline(spots[outline.vertices], cells.points[outer])
+    start, end = outline.vertices[side], np.roll(outline.vertices, -1)[side]
+    corners, weights = np.stack([start, end, end], axis=1), np.stack([1.0 - share, share, 0.0 * share], axis=1)
+    found = held_by(cells.points, every, outer, spots, pinned, corners, weights)
+    return both_holds(found.vertices, found.weights, found.pinned)

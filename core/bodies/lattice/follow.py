@@ -44,28 +44,34 @@ def follow(cells: Cells, positions: FloatArray) -> Follow:
 
 def holds(cells: Cells, positions: FloatArray, triangles: IntArray, pinned: BoolArray) -> Holds:
     """Vertices of the lattice on pinned parts of the surface, and the one nearest to each pinned vertex of the mesh."""
-    held = np.zeros(len(cells.positions), bool)
-    count = int(pinned.sum())
-    if count == 0:
-        return Holds(held, np.empty((0, 3), np.int32), np.empty((0, 3)))
-    rank = np.cumsum(pinned) - 1
     outer = np.unique(cells.triangles)
     x, length = cells.positions[outer], float(cells.size.max())
+    if not pinned.any():
+        return Holds(np.zeros(len(cells.positions), bool), np.empty((0, 3), np.int32), np.empty((0, 3)))
     triangle, weights = nearest_triangles(x, np.zeros_like(x), positions, triangles, length)
-    corners = triangles[triangle]
-    shares = weights * pinned[corners]
-    total = shares.sum(axis=1)
-    chosen = total >= PINNED_SHARE
-    vertices, weights = np.zeros((len(held), 3), np.int32), np.zeros((len(held), 3))
+    return held_by(cells.positions, outer, outer, positions, pinned, triangles[triangle], weights)
+
+
+def held_by(
+    x: FloatArray, near: IntArray, outer: IntArray, positions: FloatArray, pinned: BoolArray, corners: IntArray,
+    weights: FloatArray,
+) -> Holds:  # fmt: skip
+    """Holds of the vertices x [m]: of those `near` the one nearest to each pinned vertex of the mesh at `positions`,
+    and of the `outer` ones those on pinned parts: `corners` and `weights` of the surface at each, shape (n, 3).
+    """
+    held, rank = np.zeros(len(x), bool), np.cumsum(pinned) - 1
+    vertices, shares = np.zeros((len(x), 3), np.int32), np.zeros((len(x), 3))
     for vertex in np.flatnonzero(pinned).tolist():
-        away = ((cells.positions[outer] - positions[vertex]) ** 2).sum(axis=1)
-        lone = outer[int(np.argmin(away))]
+        lone = near[int(np.argmin(((x[near] - positions[vertex]) ** 2).sum(axis=1)))]
         held[lone] = True
-        vertices[lone], weights[lone] = rank[vertex], (1.0, 0.0, 0.0)
+        vertices[lone], shares[lone] = rank[vertex], (1.0, 0.0, 0.0)
+    weights = weights * pinned[corners]
+    total = weights.sum(axis=1)
+    chosen = total >= PINNED_SHARE
     held[outer[chosen]] = True
     vertices[outer[chosen]] = np.maximum(rank[corners[chosen]], 0)
-    weights[outer[chosen]] = shares[chosen] / total[chosen, None]
-    return Holds(held, vertices[held], weights[held])
+    shares[outer[chosen]] = weights[chosen] / total[chosen, None]
+    return Holds(held, vertices[held], shares[held])
 
 
 def followed(model: Model, membrane: int, points: IntArray, values: FloatArray) -> FloatArray:

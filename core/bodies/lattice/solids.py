@@ -56,9 +56,8 @@ def lattice_of(
         mass = check(name, "density", density, "kg/m\u00b3", low=0.0, open_low=True) * float(volumes.sum())
     cell_share = volumes.reshape(-1, 6).sum(axis=1) / volumes.sum()
     corner_mass = np.repeat(mass * cell_share / 8.0, 8)
-    numbers = None if pinned is None else np.asarray(pinned, dtype=np.int32)
     has_volumes = bulk > 0.0 or settings.get("volume_compliance") is not None
-    mask = topology.pin_mask(name, len(positions), numbers)
+    mask = topology.pin_mask(name, len(positions), pinned)
     lattice = GivenLattice(
         springs=springs_of(cells, mu),
         tetrahedra=cells.tetrahedra if has_volumes else cells.tetrahedra[:0],

@@ -51,40 +51,19 @@ def closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
     edge = 0
     corner = -1
     if w < 0.0:  # edge ab
-        t = (rx * ex + ry * ey + rz * ez) / ee if ee > 0.0 else 0.0
-        if t <= 0.0:
-            sx, sy, sz, k, t = rx, ry, rz, 0, 0.0
-        elif t >= 1.0:
-            sx, sy, sz, k, t = px - bx, py - by, pz - bz, 1, 1.0
-        else:
-            sx, sy, sz, k = rx - t * ex, ry - t * ey, rz - t * ez, -1
-        d = sx * sx + sy * sy + sz * sz
+        d, t, sx, sy, sz, k = closest_on_edge(rx, ry, rz, ex, ey, ez, ee, px - bx, py - by, pz - bz, 0, 1)
         if d < best:
             best, best_t, qx, qy, qz, edge, corner = d, t, sx, sy, sz, 0, k
     if u < 0.0:  # edge bc
         gx, gy, gz = cx - bx, cy - by, cz - bz
-        sx, sy, sz = px - bx, py - by, pz - bz
         gg = gx * gx + gy * gy + gz * gz
-        t = (sx * gx + sy * gy + sz * gz) / gg if gg > 0.0 else 0.0
-        k = -1
-        if t <= 0.0:
-            k, t = 1, 0.0
-        elif t >= 1.0:
-            sx, sy, sz, k, t = px - cx, py - cy, pz - cz, 2, 1.0
-        else:
-            sx, sy, sz = sx - t * gx, sy - t * gy, sz - t * gz
-        d = sx * sx + sy * sy + sz * sz
+        d, t, sx, sy, sz, k = closest_on_edge(
+            px - bx, py - by, pz - bz, gx, gy, gz, gg, px - cx, py - cy, pz - cz, 1, 2
+        )  # fmt: skip
         if d < best:
             best, best_t, qx, qy, qz, edge, corner = d, t, sx, sy, sz, 1, k
     if v < 0.0:  # edge ca, measured from a so that corner a gives the same bits as in edge ab
-        t = (rx * fx + ry * fy + rz * fz) / ff if ff > 0.0 else 0.0
-        if t <= 0.0:
-            sx, sy, sz, k, t = rx, ry, rz, 0, 0.0
-        elif t >= 1.0:
-            sx, sy, sz, k, t = px - cx, py - cy, pz - cz, 2, 1.0
-        else:
-            sx, sy, sz, k = rx - t * fx, ry - t * fy, rz - t * fz, -1
-        d = sx * sx + sy * sy + sz * sz
+        d, t, sx, sy, sz, k = closest_on_edge(rx, ry, rz, fx, fy, fz, ff, px - cx, py - cy, pz - cz, 0, 2)
         if d < best:
             best, best_t, qx, qy, qz, edge, corner = d, 1.0 - t, sx, sy, sz, 2, k
     feature = edge + FIRST_EDGE if corner < 0 else corner + FIRST_CORNER
@@ -93,6 +72,23 @@ def closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
     if edge == 1:
         return 0.0, 1.0 - best_t, best_t, qx, qy, qz, best, feature
     return best_t, 0.0, 1.0 - best_t, qx, qy, qz, best, feature
+
+
+@inline_kernel
+def closest_on_edge(rx, ry, rz, ex, ey, ez, ee, sx, sy, sz, start, end):
+    """Squared distance [m^2] of a point from an edge e, its place on it, the vector from there, and the corner or -1.
+
+    r, s: from the edge's start and end to the point; `start`, `end`: which corners they are.
+    """
+    t = (rx * ex + ry * ey + rz * ez) / ee if ee > 0.0 else 0.0
+    corner = -1
+    if t <= 0.0:
+        t, sx, sy, sz, corner = 0.0, rx, ry, rz, start
+    elif t >= 1.0:
+        t, corner = 1.0, end
+    else:
+        sx, sy, sz = rx - t * ex, ry - t * ey, rz - t * ez
+    return sx * sx + sy * sy + sz * sz, t, sx, sy, sz, corner
 
 
 @inline_kernel

@@ -153,22 +153,15 @@ def has_pairs(sweep, poses, radius, speed, resting, time):
 @kernel
 def update_pairs(sweep, shapes, manifolds, poses, matrices, solids, resting, time):
     """Compute the points of pairs anew that have moved too far; pairs of sleeping bodies keep theirs."""
-    m = manifolds
-    count = find_stale(
-        poses, solids.radius, sweep.size, solids.velocity, solids.spin, resting, time, m.pair, m.seen, m.reach,
-        sweep.stale,
-    )  # fmt: skip
+    count = find_stale(sweep, manifolds, poses, solids, resting, time)
     if count == 0:
         return
     sweep.wanted[:] = False
     for k in range(count):
         for side in range(2):
-            sweep.wanted[m.pair[sweep.stale[k], side]] = True
+            sweep.wanted[manifolds.pair[sweep.stale[k], side]] = True
     place_some(shapes, sweep.wanted, poses, matrices, sweep.corners, sweep.normals)
-    update_manifolds(
-        sweep.stale[:count], shapes, poses, matrices, sweep.corners, sweep.normals, solids.radius, sweep.size,
-        sweep.thickness, m.pair, m.point_count, m.owner, m.anchor, m.normal, m.impulse, m.seen, m.reach,
-    )  # fmt: skip
+    update_manifolds(count, sweep, shapes, manifolds, poses, matrices, solids.radius)
 
 
 @kernel
@@ -249,44 +242,42 @@ def stays_within(poses, before, radius, sweep_margin, speed, time):
 
 
 @kernel
-def find_stale(poses, radius, size, velocity, spin, resting, time, pair, seen, reach, stale):
-    """Pairs that have moved too far since their points were computed, or are now too fast; returns their number.
+def find_stale(sweep, manifolds, poses, solids, resting, time):
+    """Note the pairs that moved too far since their points were computed, or are now too fast; returns their number.
 
     Sets their reach [m]. Pairs of sleeping bodies do not change.
     """
-    found = 0
-    for row in range(pair.shape[0]):
-        a, b = pair[row, 0], pair[row, 1]
+    found, reach, radius, velocity = 0, manifolds.reach, solids.radius, solids.velocity
+    for row in range(reach.shape[0]):
+        a, b = manifolds.pair[row, 0], manifolds.pair[row, 1]
         if resting[a] and resting[b]:
             continue
-        closing = radius[a] * norm(spin[a]) + radius[b] * norm(spin[b]) + math.sqrt(
+        closing = radius[a] * norm(solids.spin[a]) + radius[b] * norm(solids.spin[b]) + math.sqrt(
             (velocity[a, 0] - velocity[b, 0]) ** 2
             + (velocity[a, 1] - velocity[b, 1]) ** 2
             + (velocity[a, 2] - velocity[b, 2]) ** 2
         )  # fmt: skip
-        tolerance = TOLERANCE * min(size[a], size[b])
-        if reach[row] >= time * closing and moved(poses, a, b, seen[row], radius) <= tolerance:
+        tolerance = TOLERANCE * min(sweep.size[a], sweep.size[b])
+        if reach[row] >= time * closing and moved(poses, a, b, manifolds.seen[row], radius) <= tolerance:
             continue
         reach[row] = 1.5 * time * closing + 0.1 * tolerance
-        stale[found] = row
+        sweep.stale[found] = row
         found += 1
     return found
 
 
 @kernel
-def update_manifolds(
-    stale, shapes, poses, matrices, corners, normals, radius, size, thickness,
-    pair, count, owner, anchor, normal, impulse, seen, reach,
-):  # fmt: skip
-    """Compute the points of some pairs."""
+def update_manifolds(stale_count, sweep, shapes, manifolds, poses, matrices, radius):
+    """Compute the points of the pairs that were noted."""
+    count, anchor, impulse, seen = manifolds.point_count, manifolds.anchor, manifolds.impulse, manifolds.seen
     polygon, scratch = np.empty((MOST_CORNERS, 3)), np.empty((MOST_CORNERS, 3))
     old_anchor, old_impulse = np.empty((MOST_POINTS, 3)), np.empty((MOST_POINTS, 3))
-    for row in stale:
-        a, b = pair[row, 0], pair[row, 1]
-        tolerance = TOLERANCE * min(size[a], size[b])
+    for row in sweep.stale[:stale_count]:
+        a, b = manifolds.pair[row, 0], manifolds.pair[row, 1]
+        tolerance = TOLERANCE * min(sweep.size[a], sweep.size[b])
         for axis in range(7):
             seen[row, 0, axis], seen[row, 1, axis] = poses[a, axis], poses[b, axis]
-        margin = thickness[a] + thickness[b] + reach[row] + tolerance
+        margin = sweep.thickness[a] + sweep.thickness[b] + manifolds.reach[row] + tolerance
         away = math.sqrt(
             (poses[a, 0] - poses[b, 0]) ** 2 + (poses[a, 1] - poses[b, 1]) ** 2 + (poses[a, 2] - poses[b, 2]) ** 2
         )
@@ -298,9 +289,9 @@ def update_manifolds(
             for axis in range(3):
                 old_anchor[i, axis], old_impulse[i, axis] = anchor[row, i, 0, axis], impulse[row, i, axis]
         # a slack that prefers faces, with hysteresis
-        count[row], owner[row] = meet(
-            shapes, a, b, poses, matrices, corners, normals, margin, 0.25 * tolerance, polygon, scratch,
-            anchor[row], normal[row],
+        count[row], manifolds.owner[row] = meet(
+            shapes, a, b, poses, matrices, sweep.corners, sweep.normals, margin, 0.25 * tolerance, polygon, scratch,
+            anchor[row], manifolds.normal[row],
         )  # fmt: skip
         match_impulses(before, old_anchor, old_impulse, count[row], anchor[row], impulse[row], SAME_POINT * tolerance)
 

@@ -8,7 +8,7 @@ from ...inside_out import is_inside_out
 from ...model import Model
 from ..box_tree import build_trees
 from ..kept_distance import REST_SHARE
-from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE
+from ..narrow_phase.nearest_triangle import NONE_EXCLUDED
 from ..narrow_phase.vertex_triangle import evaluate_rows, set_plane_weights
 from ..near_pairs import NearPairs, near_pairs
 from .overlap import NO_BODIES, Overlaps, edge_rows, find_overlaps
@@ -106,15 +106,13 @@ class Crossings:
         self._fit(x)
         corners = np.unique(surfaces.triangles[overlaps.crossing_triangles])
         body = model.point_body[corners]
-        points, triangles, stack = [NO_BODIES], [NO_BODIES], np.zeros(STACK_SIZE, np.int32)
+        points, triangles = [NO_BODIES], [NO_BODIES]
         for a, b in np.unique(np.concatenate([overlaps.bodies, overlaps.bodies[:, ::-1]]), axis=0).tolist():
             own = corners[body == a]
             if a == b:
                 found = self_exits(model, self._trees, x, np.stack([own, np.full_like(own, a)], axis=1))
             else:
-                found = np.full(len(own), -1, np.int32)
-                rows = np.arange(len(own))
-                nearest_exits(x, own, rows, b, NONE_EXCLUDED, surfaces.triangles, self._trees, stack, found)
+                found = nearest_exits(x, own, b, NONE_EXCLUDED, surfaces.triangles, self._trees)
             points.append(own[found >= 0])
             triangles.append(found[found >= 0])
         self._wrong.set(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))

@@ -23,7 +23,6 @@ class WrongSide:
 
     pairs: shape (n, 2); facing: +1 where the right side is the one the triangles' normals point to, else -1,
     shape (n,); body: second column of pairs;
-    direction: unit vectors along which the points move out, zero where unknown, shape (n, 3);
     own: whether body is the point's own, shape (n,);
     exit: the triangle through which a point leaves the body, as last searched, shape (n,).
     """
@@ -41,7 +40,6 @@ class WrongSide:
         self.pairs: IntArray = np.ascontiguousarray(pairs[order], np.int32)
         self.facing: NDArray[np.int8] = np.ascontiguousarray(facing[order], np.int8)
         self.body: IntArray = np.ascontiguousarray(self.pairs[:, 1])
-        self.direction: FloatArray = np.zeros((len(order), 3))
         self.own: BoolArray = self._model.point_body[self.pairs[:, 0]] == self.body
         self.exit: IntArray = np.full(len(order), -1, np.int32)
 
@@ -62,11 +60,8 @@ class WrongSide:
         behind &= ~(self.own & (way < 0))
         self.set(self.pairs[behind], self.facing[behind])
         self.exit = way[behind]
-        self._set_directions(x)
-        choose_exits(
-            x, self.pairs, self.own, self.facing, self.direction, model.surfaces.triangles, trees,
-            np.zeros(STACK_SIZE, np.int32), self.exit,
-        )  # fmt: skip
+        triangles = model.surfaces.triangles
+        choose_exits(x, self.pairs, self.own, self.facing, self._directions(x), triangles, trees, self.exit)
 
     def _update_self_crossings(self, x: FloatArray, trees: Trees) -> BoolArray:
         """Add other points on the wrong side of self-crossing bodies to the list; returns which pairs are on it now."""
@@ -90,13 +85,13 @@ class WrongSide:
         self.set(joined, np.concatenate(facing))
         return np.asarray(np.concatenate(inside)[order])
 
-    def _set_directions(self, x: FloatArray) -> None:
-        """Set the directions in which bodies separate: against the mean normal of the surface on the wrong side.
+    def _directions(self, x: FloatArray) -> FloatArray:
+        """Unit vectors along which the points move out, against the mean normal of the surface on the wrong side.
 
         The area vector of a piece of surface depends on its rim only, where the bodies cross, and not on how deep the
-        piece is. Both bodies of a pair get opposite directions.
+        piece is. Both bodies of a pair get opposite directions. Zero where unknown, shape (n, 3).
         """
-        model, surfaces = self._model, self._model.surfaces
+        model, surfaces, direction = self._model, self._model.surfaces, np.zeros((len(self), 3))
         body = model.point_body[self.pairs[:, 0]]
         keys = set(zip(np.minimum(body, self.body).tolist(), np.maximum(body, self.body).tolist(), strict=True))
         for low, high in sorted(keys):
@@ -118,8 +113,9 @@ class WrongSide:
                 area += float((share * np.linalg.norm(normal, axis=1)).sum())
             length = float(np.linalg.norm(vector))
             if length > CLEAR_DIRECTION * area:
-                self.direction[(body == low) & (self.body == high)] = vector / length
-                self.direction[(body == high) & (self.body == low)] = -vector / length
+                direction[(body == low) & (self.body == high)] = vector / length
+                direction[(body == high) & (self.body == low)] = -vector / length
+        return direction
 
 
 def signed_gaps(
@@ -132,8 +128,7 @@ def signed_gaps(
     surfaces, triangle = model.surfaces, way.copy()
     for body in np.unique(pairs[way < 0, 1]).tolist():
         rows = np.flatnonzero((way < 0) & (pairs[:, 1] == body))
-        stack = np.zeros(STACK_SIZE, np.int32)
-        nearest_exits(x, pairs[rows, 0], rows, body, NONE_EXCLUDED, surfaces.triangles, trees, stack, triangle)
+        triangle[rows] = nearest_exits(x, pairs[rows, 0], body, NONE_EXCLUDED, surfaces.triangles, trees)
     near = near_pairs(model, np.column_stack([pairs[:, 0], surfaces.triangles[triangle]]), triangle, facing)
     near.bodies[:, 1] = -1  # also of one body, by the true distance
     evaluate_rows(x, (surfaces.triangles, surfaces.triangle_neighbour), near.thickness, near)
@@ -141,8 +136,9 @@ def signed_gaps(
 
 
 @kernel
-def choose_exits(x, pairs, own, facing, direction, triangles, trees, stack, out):
+def choose_exits(x, pairs, own, facing, direction, triangles, trees, out):
     """Write the exit triangle of each pair of a point and another body."""
+    stack = np.empty(STACK_SIZE, np.int32)
     for row in range(pairs.shape[0]):
         if not own[row]:
             out[row] = choose_exit(

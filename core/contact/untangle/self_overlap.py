@@ -41,7 +41,6 @@ def self_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tup
     normal = np.stack([np.bincount(corners, areas[:, axis], last - first) for axis in range(3)], axis=1)
     normal = normal[points - first]
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
-    turns = np.zeros(len(points), np.int32)
     places, tilts = x[points] + RAY_START * model.thickness[body] * normal, RAY_TILTS
     if body < model.membrane_count and model.flat.depth[body] > 0.0:  # a strip without caps: within its plane
         plane = model.flat.normal[body]
@@ -49,10 +48,7 @@ def self_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tup
         normal -= np.einsum("vi,i,j->vj", normal, plane, plane)
         copy = 2 * ((points - first) % 2) - 1  # the second copy lies behind
         places += (0.5 - NEAR_PLANE) * model.flat.depth[body] * copy[:, None] * plane
-    winding_numbers(
-        x, places, normal, tilts, body, surfaces.triangles,
-        trees, turns,
-    )  # fmt: skip
+    turns = winding_numbers(x, places, normal, tilts, body, surfaces.triangles, trees)
     wrong = turns != 0
     return points[wrong].astype(np.int32), np.sign(turns[wrong]).astype(np.int8)
 
@@ -77,21 +73,17 @@ def self_exits(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> In
         for piece in np.unique(part[points]).tolist():
             near = dilated(listed & (part == piece), edges, RINGS)
             own = rows[part[points] == piece]
-            nearest_exits(
-                x, pairs[own, 0], own, body, near[triangles - first].any(axis=1), surfaces.triangles,
-                trees,
-                np.zeros(STACK_SIZE, np.int32), found,
-            )  # fmt: skip
+            excluded = near[triangles - first].any(axis=1)
+            found[own] = nearest_exits(x, pairs[own, 0], body, excluded, surfaces.triangles, trees)
     return found
 
 
 @kernel
-def winding_numbers(x, places, normal, tilts, body, triangles, trees, turns):
+def winding_numbers(x, places, normal, tilts, body, triangles, trees):
     """Winding number of the body's skin at each place: the median of three rays near the normal."""
+    turns, found, stack = np.empty(places.shape[0], np.int32), np.empty(3, np.int32), np.empty(STACK_SIZE, np.int32)
+    d = np.empty(3)
     for k in range(places.shape[0]):
-        stack = np.zeros(STACK_SIZE, np.int32)
-        d = np.zeros(3)
-        found = np.zeros(3, np.int32)
         for ray in range(3):
             length = 0.0
             for axis in range(3):
@@ -100,6 +92,7 @@ def winding_numbers(x, places, normal, tilts, body, triangles, trees, turns):
             d /= math.sqrt(length)
             found[ray] = cast_ray(x, places[k], d, body, 1, triangles, trees, stack)[0]
         turns[k] = max(min(found[0], found[1]), min(max(found[0], found[1]), found[2]))  # the middle one
+    return turns
 
 
 def dilated(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
@@ -112,7 +105,9 @@ def dilated(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
 
 
 @kernel
-def nearest_exits(x, points, rows, body, excluded, triangles, trees, stack, out):
-    """Write the nearest triangle of `body` that is not excluded to out[rows] for each point, -1 for none."""
+def nearest_exits(x, points, body, excluded, triangles, trees):
+    """The nearest triangle of `body` that is not excluded, for each point; -1 for none."""
+    found, stack = np.empty(points.shape[0], np.int32), np.empty(STACK_SIZE, np.int32)
     for k in range(points.shape[0]):
-        out[rows[k]] = nearest_triangle(x, points[k], body, excluded, triangles, trees, stack)
+        found[k] = nearest_triangle(x, points[k], body, excluded, triangles, trees, stack)
+    return found

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...array_types import IntArray
 from ...contact.coulomb import cone_share_of_four
-from ...jit import kernel
+from ...jit import inline_kernel, kernel
 from ...simd import any_larger, four, lane, larger, load4, root, spread, store4, where_larger
 
 #: Fields of a row: three axes, two arms; coefficients of the normal impulse; effective masses along the surface;
@@ -147,17 +147,54 @@ def fill_rows(blocks, rows, time, is_pushing, soft, share, give, out, impulse):
         out[at + 4 * 23], out[at + 4 * 24] = one, two
 
 
-@kernel
+@inline_kernel
+def three(values, at):
+    """Three numbers of each lane in a row."""
+    return load4(values, at), load4(values, at + 4), load4(values, at + 8)
+
+
+@inline_kernel
 def gather(motion, of, k):
     """Component k of the motion of a block's four bodies."""
     return four(motion[of[0], k], motion[of[1], k], motion[of[2], k], motion[of[3], k])
 
 
-@kernel
-def scatter(motion, of, k, value):
-    """Write component k of the motion of a block's four bodies."""
-    motion[of[0], k], motion[of[1], k] = lane(value, 0), lane(value, 1)
-    motion[of[2], k], motion[of[3], k] = lane(value, 2), lane(value, 3)
+@inline_kernel
+def motions_of(motion, of):
+    """Velocity and angular velocity of a block's four bodies, six numbers in lanes."""
+    vx, vy, vz = gather(motion, of, 0), gather(motion, of, 1), gather(motion, of, 2)
+    return vx, vy, vz, gather(motion, of, 3), gather(motion, of, 4), gather(motion, of, 5)
+
+
+@inline_kernel
+def write_motions(motion, of, values):
+    """Write `motions_of` four bodies."""
+    for k in range(6):
+        motion[of[0], k], motion[of[1], k] = lane(values[k], 0), lane(values[k], 1)
+        motion[of[2], k], motion[of[3], k] = lane(values[k], 2), lane(values[k], 3)
+
+
+@inline_kernel
+def parting(low, high, p, q):
+    """Velocity of points at q [m] from the second bodies' centres, relative to those at p from the first ones'."""
+    vx, vy, vz, wx, wy, wz = low
+    ux, uy, uz, sx, sy, sz = high
+    x = ux - vx + (sy * q[2] - sz * q[1]) - (wy * p[2] - wz * p[1])
+    y = uy - vy + (sz * q[0] - sx * q[2]) - (wz * p[0] - wx * p[2])
+    z = uz - vz + (sx * q[1] - sy * q[0]) - (wx * p[1] - wy * p[0])
+    return x, y, z
+
+
+@inline_kernel
+def pushed(motion, light, above, below, arm, gx, gy, gz):
+    """Motions after impulses g [N s] at arms [m] from the centres of bodies with these inverse masses and inertia."""
+    (xx, xy, xz), (yy, yz, zz) = above, below
+    tx, ty, tz = arm[1] * gz - arm[2] * gy, arm[2] * gx - arm[0] * gz, arm[0] * gy - arm[1] * gx
+    return (
+        motion[0] + light * gx, motion[1] + light * gy, motion[2] + light * gz,
+        motion[3] + (xx * tx + xy * ty + xz * tz), motion[4] + (xy * tx + yy * ty + yz * tz),
+        motion[5] + (xz * tx + yz * ty + zz * tz),
+    )  # fmt: skip
 
 
 @kernel
@@ -172,28 +209,18 @@ def sweep_blocks(blocks, header, fields, impulse, motion, is_backward):
     count = blocks.body.shape[0]
     for number in range(count):
         block = count - 1 - number if is_backward else number
-        first, second = blocks.body[block, 0], blocks.body[block, 1]
-        vx, vy, vz = gather(motion, first, 0), gather(motion, first, 1), gather(motion, first, 2)
-        wx, wy, wz = gather(motion, first, 3), gather(motion, first, 4), gather(motion, first, 5)
-        ux, uy, uz = gather(motion, second, 0), gather(motion, second, 1), gather(motion, second, 2)
-        sx, sy, sz = gather(motion, second, 3), gather(motion, second, 4), gather(motion, second, 5)
+        low, high = motions_of(motion, blocks.body[block, 0]), motions_of(motion, blocks.body[block, 1])
         h = block * HEADER * 4
         light, lighter = load4(header, h), load4(header, h + 4)
-        axx, axy, axz = load4(header, h + 8), load4(header, h + 12), load4(header, h + 16)
-        ayy, ayz, azz = load4(header, h + 20), load4(header, h + 24), load4(header, h + 28)
-        bxx, bxy, bxz = load4(header, h + 32), load4(header, h + 36), load4(header, h + 40)
-        byy, byz, bzz = load4(header, h + 44), load4(header, h + 48), load4(header, h + 52)
+        above, below = three(header, h + 8), three(header, h + 20)
+        upper, lower = three(header, h + 32), three(header, h + 44)
         rows = blocks.start[block + 1] - blocks.start[block]
         for place in range(rows):
             row = blocks.start[block + 1] - 1 - place if is_backward else blocks.start[block] + place
             f, j = row * FIELDS * 4, row * 12
-            px, py, pz = load4(fields, f + 36), load4(fields, f + 40), load4(fields, f + 44)
-            qx, qy, qz = load4(fields, f + 48), load4(fields, f + 52), load4(fields, f + 56)
-            nx, ny, nz = load4(fields, f), load4(fields, f + 4), load4(fields, f + 8)
-            # relative velocity along the normal
-            x = ux - vx + (sy * qz - sz * qy) - (wy * pz - wz * py)
-            y = uy - vy + (sz * qx - sx * qz) - (wz * px - wx * pz)
-            z = uz - vz + (sx * qy - sy * qx) - (wx * py - wy * px)
+            p, q = three(fields, f + 36), three(fields, f + 48)
+            nx, ny, nz = three(fields, f)
+            x, y, z = parting(low, high, p, q)
             speed = x * nx + y * ny + z * nz + load4(fields, f + 64)
             before = load4(impulse, j)
             normal = before - load4(fields, f + 60) * speed - load4(fields, f + 68) * before
@@ -203,22 +230,11 @@ def sweep_blocks(blocks, header, fields, impulse, motion, is_backward):
             size = where_larger(change, zero, change, zero - change) * load4(fields, f + 100)
             worst = larger(size, worst)
             gx, gy, gz = change * nx, change * ny, change * nz
-            vx, vy, vz = vx - light * gx, vy - light * gy, vz - light * gz
-            ux, uy, uz = ux + lighter * gx, uy + lighter * gy, uz + lighter * gz
-            tx, ty, tz = py * gz - pz * gy, pz * gx - px * gz, px * gy - py * gx
-            wx = wx - (axx * tx + axy * ty + axz * tz)
-            wy = wy - (axy * tx + ayy * ty + ayz * tz)
-            wz = wz - (axz * tx + ayz * ty + azz * tz)
-            tx, ty, tz = qy * gz - qz * gy, qz * gx - qx * gz, qx * gy - qy * gx
-            sx = sx + (bxx * tx + bxy * ty + bxz * tz)
-            sy = sy + (bxy * tx + byy * ty + byz * tz)
-            sz = sz + (bxz * tx + byz * ty + bzz * tz)
+            low = pushed(low, light, above, below, p, -gx, -gy, -gz)
+            high = pushed(high, lighter, upper, lower, q, gx, gy, gz)
             # friction: both directions together, within Coulomb's cone of the present normal impulse
-            nx, ny, nz = load4(fields, f + 12), load4(fields, f + 16), load4(fields, f + 20)
-            mx, my, mz = load4(fields, f + 24), load4(fields, f + 28), load4(fields, f + 32)
-            x = ux - vx + (sy * qz - sz * qy) - (wy * pz - wz * py)
-            y = uy - vy + (sz * qx - sx * qz) - (wz * px - wx * pz)
-            z = uz - vz + (sx * qy - sy * qx) - (wx * py - wy * px)
+            (nx, ny, nz), (mx, my, mz) = three(fields, f + 12), three(fields, f + 24)
+            x, y, z = parting(low, high, p, q)
             slip = x * nx + y * ny + z * nz + load4(fields, f + 92)
             other = x * mx + y * my + z * mz + load4(fields, f + 96)
             limit = load4(fields, f + 88) * normal
@@ -238,26 +254,8 @@ def sweep_blocks(blocks, header, fields, impulse, motion, is_backward):
             store4(impulse, j + 8, two)
             one, two = one - one_before, two - two_before
             gx, gy, gz = one * nx + two * mx, one * ny + two * my, one * nz + two * mz
-            vx, vy, vz = vx - light * gx, vy - light * gy, vz - light * gz
-            ux, uy, uz = ux + lighter * gx, uy + lighter * gy, uz + lighter * gz
-            tx, ty, tz = py * gz - pz * gy, pz * gx - px * gz, px * gy - py * gx
-            wx = wx - (axx * tx + axy * ty + axz * tz)
-            wy = wy - (axy * tx + ayy * ty + ayz * tz)
-            wz = wz - (axz * tx + ayz * ty + azz * tz)
-            tx, ty, tz = qy * gz - qz * gy, qz * gx - qx * gz, qx * gy - qy * gx
-            sx = sx + (bxx * tx + bxy * ty + bxz * tz)
-            sy = sy + (bxy * tx + byy * ty + byz * tz)
-            sz = sz + (bxz * tx + byz * ty + bzz * tz)
-        scatter(motion, first, 0, vx)
-        scatter(motion, first, 1, vy)
-        scatter(motion, first, 2, vz)
-        scatter(motion, first, 3, wx)
-        scatter(motion, first, 4, wy)
-        scatter(motion, first, 5, wz)
-        scatter(motion, second, 0, ux)
-        scatter(motion, second, 1, uy)
-        scatter(motion, second, 2, uz)
-        scatter(motion, second, 3, sx)
-        scatter(motion, second, 4, sy)
-        scatter(motion, second, 5, sz)
+            low = pushed(low, light, above, below, p, -gx, -gy, -gz)
+            high = pushed(high, lighter, upper, lower, q, gx, gy, gz)
+        write_motions(motion, blocks.body[block, 0], low)
+        write_motions(motion, blocks.body[block, 1], high)
     return max(max(lane(worst, 0), lane(worst, 1)), max(lane(worst, 2), lane(worst, 3)))

@@ -17,7 +17,7 @@ import numpy as np
 from ...contact.coulomb import cone_share_of_four
 from ...jit import kernel
 from ...simd import any_larger, lane, larger, load4, root, spread, store4, where_larger
-from .blocks import FIELDS, HEADER, gather, scatter
+from .blocks import FIELDS, HEADER, motions_of, parting, pushed, three, write_motions
 
 #: Share of the squared limit of friction above which it slides.
 SLIDES = 0.999999
@@ -83,24 +83,15 @@ def least_in_plane(blocks, fields, inertia, impulses, motions):
     soft_dd = soft_dp = soft_pp = slope = slope_way = spread(0.0)
     zero = spread(0.0)
     for block in range(blocks.body.shape[0]):
-        first, second = blocks.body[block, 0], blocks.body[block, 1]
-        vx, vy, vz = gather(motion, first, 0), gather(motion, first, 1), gather(motion, first, 2)
-        wx, wy, wz = gather(motion, first, 3), gather(motion, first, 4), gather(motion, first, 5)
-        ux, uy, uz = gather(motion, second, 0), gather(motion, second, 1), gather(motion, second, 2)
-        sx, sy, sz = gather(motion, second, 3), gather(motion, second, 4), gather(motion, second, 5)
+        low, high = motions_of(motion, blocks.body[block, 0]), motions_of(motion, blocks.body[block, 1])
         for row in range(blocks.start[block], blocks.start[block + 1]):
             f, j = row * FIELDS * 4, row * 12
-            normal, one, two = load4(impulse, j), load4(impulse, j + 4), load4(impulse, j + 8)
-            p, po, pt = load4(way, j), load4(way, j + 4), load4(way, j + 8)
+            (normal, one, two), (p, po, pt) = three(impulse, j), three(way, j)
             d = normal - load4(before, j)
             do, dt = one - load4(before, j + 4), two - load4(before, j + 8)
             soft, limit = load4(fields, f + 104), load4(fields, f + 88) * normal
             soft_dd, soft_dp, soft_pp = soft_dd + soft * d * d, soft_dp + soft * d * p, soft_pp + soft * p * p
-            px, py, pz = load4(fields, f + 36), load4(fields, f + 40), load4(fields, f + 44)
-            qx, qy, qz = load4(fields, f + 48), load4(fields, f + 52), load4(fields, f + 56)
-            x = ux - vx + (sy * qz - sz * qy) - (wy * pz - wz * py)
-            y = uy - vy + (sz * qx - sx * qz) - (wz * px - wx * pz)
-            z = uz - vz + (sx * qy - sy * qx) - (wx * py - wy * px)
+            x, y, z = parting(low, high, three(fields, f + 36), three(fields, f + 48))
             speed = x * load4(fields, f) + y * load4(fields, f + 4) + z * load4(fields, f + 8)
             speed = speed + load4(fields, f + 64) + soft * normal
             slip = (
@@ -147,7 +138,7 @@ def project(blocks, header, fields, a, b, impulses, motion):
     for block in range(blocks.body.shape[0]):
         for row in range(blocks.start[block], blocks.start[block + 1]):
             f, j = row * FIELDS * 4, row * 12
-            was, one_was, two_was = load4(now, j), load4(now, j + 4), load4(now, j + 8)
+            was, one_was, two_was = three(now, j)
             normal = was + a * (was - load4(before, j)) + b * load4(way, j)
             one = one_was + a * (one_was - load4(before, j + 4)) + b * load4(way, j + 4)
             two = two_was + a * (two_was - load4(before, j + 8)) + b * load4(way, j + 8)
@@ -190,21 +181,12 @@ def total(lanes):
 @kernel
 def push_block(blocks, header, fields, block, f, normal, one, two, motion):
     """Apply impulses [N s] along the three axes of the rows whose fields begin at `f`."""
-    first, second, h = blocks.body[block, 0], blocks.body[block, 1], block * HEADER * 4
     gx = normal * load4(fields, f) + one * load4(fields, f + 12) + two * load4(fields, f + 24)
     gy = normal * load4(fields, f + 4) + one * load4(fields, f + 16) + two * load4(fields, f + 28)
     gz = normal * load4(fields, f + 8) + one * load4(fields, f + 20) + two * load4(fields, f + 32)
     for side in range(2):
-        of = first if side == 0 else second
-        sign = -1.0 if side == 0 else 1.0
-        light, i, r = sign * load4(header, h + 4 * side), h + 8 + 24 * side, f + 36 + 12 * side
-        px, py, pz = load4(fields, r), load4(fields, r + 4), load4(fields, r + 8)
-        tx, ty, tz = sign * (py * gz - pz * gy), sign * (pz * gx - px * gz), sign * (px * gy - py * gx)
-        xx, xy, xz = load4(header, i), load4(header, i + 4), load4(header, i + 8)
-        yy, yz, zz = load4(header, i + 12), load4(header, i + 16), load4(header, i + 20)
-        scatter(motion, of, 0, gather(motion, of, 0) + light * gx)
-        scatter(motion, of, 1, gather(motion, of, 1) + light * gy)
-        scatter(motion, of, 2, gather(motion, of, 2) + light * gz)
-        scatter(motion, of, 3, gather(motion, of, 3) + (xx * tx + xy * ty + xz * tz))
-        scatter(motion, of, 4, gather(motion, of, 4) + (xy * tx + yy * ty + yz * tz))
-        scatter(motion, of, 5, gather(motion, of, 5) + (xz * tx + yz * ty + zz * tz))
+        of, h = blocks.body[block, side], block * HEADER * 4
+        above, below = three(header, h + 8 + 24 * side), three(header, h + 20 + 24 * side)
+        sign, light, arm = 2.0 * side - 1.0, load4(header, h + 4 * side), three(fields, f + 36 + 12 * side)
+        moved = pushed(motions_of(motion, of), light, above, below, arm, sign * gx, sign * gy, sign * gz)
+        write_motions(motion, of, moved)

@@ -11,16 +11,12 @@ from ...contact.narrow_phase.manifolds import Manifolds, Sweep, has_pairs, updat
 from ...jit import kernel
 from .bodies import fall_asleep, place_awake, place_bodies, spins_of, start_bodies
 from .colliders import Near, is_near_known, meet
-from .rows import HeldContacts, Rows, Scene, Solids, given_rows, keep_impulses, manifold_rows, share_room
+from .rows import Rows, Solids, given_rows, keep_impulses, manifold_rows, share_room
 from .sleep import fastest_near, find_islands, settle
 
 #: Sweeps end when one moves no body by more than this share of the bodies' way in the step, within bounds in units of
 #: the thickness. Bodies almost at rest need the most sweeps: with fewer, stacks of ten boxes sway for seconds.
 CARE, PRECISE, ENOUGH = 0.01, 0.001, 0.1
-#: Largest speed at which penetrations are pushed apart, in radii per second.
-PUSH = 2.0
-#: Impulses go over to contact points within this share of the body's radius.
-SAME_POINT = 0.1
 #: What `find_rows` needs before it can find them: nothing; pairs; a search for colliders; larger arrays.
 READY, PAIRS, COLLIDERS, ROOM = range(4)
 #: Places of `StepArrays.counts`: rows; the first of them with a collider; held impulses at colliders.
@@ -165,21 +161,12 @@ def find_rows(found, pose, velocity, momentum, touching, x, v, still_pose, still
 @kernel
 def collect_rows(found, pose, x, v):
     """Write the contacts as rows; returns their number, which may exceed the capacity."""
-    step, near, held, m = found.step, found.near, found.held, found.pairs
-    bodies, rows = step.bodies, step.rows
-    own = slice(bodies.first, bodies.end)
-    count = manifold_rows(
-        m.pair, m.point_count, m.owner, m.anchor, m.normal, m.impulse, m.reach, pose, step.matrices, bodies.thickness,
-        bodies.friction[own], bodies.bounciness[own], step.solids, PUSH, rows,
-    )  # fmt: skip
-    step.counts[FIRST_GIVEN] = count
+    step, near, held = found.step, found.near, found.held
+    rows = step.rows
+    count = step.counts[FIRST_GIVEN] = manifold_rows(found, pose)
     if near.pairs.gap.shape[0] > 0:
-        held_count = step.counts[HELD_COUNT]
-        count_by_body(held.body, held_count, held.start)
-        scene = Scene(x, v, pose, step.matrices, bodies.friction, bodies.bounciness, bodies.first, bodies.end)
-        reach = SAME_POINT * step.solids.radius
-        before = HeldContacts(held.start, held.anchor[:held_count].copy(), held.impulse, reach)
-        count = given_rows(count, near, scene, before, step.solids, PUSH, rows, held.local)
+        count_by_body(held.body, step.counts[HELD_COUNT], held.start)
+        count = given_rows(count, found, pose, x, v)
     step.counts[ROW_COUNT] = count
     if count <= rows.gap.shape[0]:
         share_room(step.counts[FIRST_GIVEN], count, near.pairs.side, rows)

@@ -12,6 +12,10 @@ from ...jit import inline_kernel, kernel
 
 #: Cosine of the angle between two normals from which on contacts face each other [1].
 FACING = -0.9
+#: Largest speed at which penetrations are pushed apart, in radii per second.
+PUSH = 2.0
+#: Impulses go over to contact points within this share of the body's radius.
+SAME_POINT = 0.1
 
 
 class Rows(NamedTuple):
@@ -55,28 +59,6 @@ class Solids(NamedTuple):
     inverse_inertia: FloatArray  # in world axes [1/(kg m^2)]
     radius: FloatArray  # [m]
     awake: BoolArray
-
-
-class Scene(NamedTuple):
-    """Where everything is, and what of: points and bodies of the model, and poses of its rigid bodies."""
-
-    x: FloatArray  # of all points [m], shape (point_count, 3)
-    velocity: FloatArray  # [m/s]
-    pose: FloatArray  # shape (rigid_count, 7)
-    matrix: FloatArray  # their rotation matrices
-    friction: FloatArray  # of all bodies, shape (body_count,)
-    bounciness: FloatArray
-    first: int  # number of the first rigid body
-    end: int  # number of the first collider
-
-
-class HeldContacts(NamedTuple):
-    """Impulses of the contacts with colliders in the last step, by rigid body."""
-
-    start: IntArray  # CSR over rigid bodies
-    anchor: FloatArray  # point in the body's frame [m], shape (at least held_count, 3); infinite once it is taken
-    impulse: FloatArray  # [N s]
-    near: FloatArray  # distance at which it is the same contact [m], of each body
 
 
 @inline_kernel
@@ -147,26 +129,15 @@ def centripetal(spin, body, x, y, z, nx, ny, nz):
     return about * (wx * nx + wy * ny + wz * nz) - square * (x * nx + y * ny + z * nz)
 
 
-@kernel
-def finish(row, rows, solids, frame, ix, iy, iz, push_share):
+@inline_kernel
+def finish(row, rows, solids, frame, ix, iy, iz):
     """Effective masses of a row whose bodies, arms and normal are set, and its start impulse, split along its axes.
 
     frame: the body with which the normal turns, -1 for none.
     """
-    finish_row(
-        row, rows.body, rows.arm, rows.axes, rows.given, rows.mass, rows.impulse, rows.load, rows.closing, rows.bend,
-        rows.speed_limit, solids.velocity, solids.spin, solids.inverse_mass, solids.inverse_inertia, solids.radius,
-        frame, ix, iy, iz, push_share,
-    )  # fmt: skip
-
-
-@inline_kernel
-def finish_row(
-    row, body, arm, axes, given, mass, impulse, load, closing, bend, speed_limit, velocity, spin, inverse_mass,
-    inverse, radius, frame, ix, iy, iz, push_share,
-):  # fmt: skip
-    """The same with each array by itself: reading arrays from a tuple within a loop costs more than the sums."""
-    a, b = body[row, 0], body[row, 1]
+    a, b = rows.body[row, 0], rows.body[row, 1]
+    arm, axes, mass, given = rows.arm, rows.axes, rows.mass, rows.given
+    velocity, spin, inverse_mass, inverse = solids.velocity, solids.spin, solids.inverse_mass, solids.inverse_inertia
     nx, ny, nz = axes[row, 0, 0], axes[row, 0, 1], axes[row, 0, 2]
     fx, fy, fz = axes[row, 1, 0], axes[row, 1, 1], axes[row, 1, 2]
     gx, gy, gz = axes[row, 2, 0], axes[row, 2, 1], axes[row, 2, 2]
@@ -176,7 +147,7 @@ def finish_row(
     xx += turned(a, inverse, x, y, z, fx, fy, fz, fx, fy, fz)
     xy = turned(a, inverse, x, y, z, fx, fy, fz, gx, gy, gz)
     yy += turned(a, inverse, x, y, z, gx, gy, gz, gx, gy, gz)
-    size = radius[a]
+    size = solids.radius[a]
     ux = -velocity[a, 0] - spin[a, 1] * z + spin[a, 2] * y
     uy = -velocity[a, 1] - spin[a, 2] * x + spin[a, 0] * z
     uz = -velocity[a, 2] - spin[a, 0] * y + spin[a, 1] * x
@@ -188,7 +159,7 @@ def finish_row(
         xx += lightest + turned(b, inverse, x, y, z, fx, fy, fz, fx, fy, fz)
         xy += turned(b, inverse, x, y, z, fx, fy, fz, gx, gy, gz)
         yy += lightest + turned(b, inverse, x, y, z, gx, gy, gz, gx, gy, gz)
-        size = min(size, radius[b])
+        size = min(size, solids.radius[b])
         ux += velocity[b, 0] + spin[b, 1] * z - spin[b, 2] * y
         uy += velocity[b, 1] + spin[b, 2] * x - spin[b, 0] * z
         uz += velocity[b, 2] + spin[b, 0] * y - spin[b, 1] * x
@@ -198,7 +169,7 @@ def finish_row(
     if frame >= 0:  # what slides along a face that turns: 2 (w x n) . u
         wx, wy, wz = spin[frame, 0], spin[frame, 1], spin[frame, 2]
         bent += 2.0 * ((wy * nz - wz * ny) * ux + (wz * nx - wx * nz) * uy + (wx * ny - wy * nx) * uz)
-    bend[row] = min(bent, 0.0)
+    rows.bend[row] = min(bent, 0.0)
     largest, across = 0.5 * (xx + yy + math.sqrt((xx - yy) * (xx - yy) + 4.0 * xy * xy)), xx * yy - xy * xy
     if normal > 0.0 and across > 0.0:
         mass[row, 0], mass[row, 1] = 1.0 / normal, 1.0 / largest
@@ -207,99 +178,91 @@ def finish_row(
     else:
         mass[row, 0] = mass[row, 1] = mass[row, 2] = mass[row, 3] = mass[row, 4] = 0.0
     start = max(ix * nx + iy * ny + iz * nz, 0.0)
-    impulse[row, 0], load[row] = start, start
-    impulse[row, 1] = ix * fx + iy * fy + iz * fz
-    impulse[row, 2] = ix * gx + iy * gy + iz * gz
-    closing[row] = -(ux * nx + uy * ny + uz * nz)
-    speed_limit[row] = push_share * size
+    rows.impulse[row, 0], rows.load[row] = start, start
+    rows.impulse[row, 1] = ix * fx + iy * fy + iz * fz
+    rows.impulse[row, 2] = ix * gx + iy * gy + iz * gz
+    rows.closing[row] = -(ux * nx + uy * ny + uz * nz)
+    rows.speed_limit[row] = PUSH * size
 
 
 @kernel
-def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, matrices, thickness, friction, bounciness,
-                  solids, push_share, rows):  # fmt: skip
+def manifold_rows(found, pose):
     """Rows of all pairs with an awake body; returns their number, which may exceed the capacity."""
-    body, arm, axes, start = rows.body, rows.arm, rows.axes, rows.impulse
-    gaps, near_of, rough_of, lively_of, source = rows.gap, rows.thickness, rows.friction, rows.bounciness, rows.source
-    given, mass, load, closing, speed_limit = rows.given, rows.mass, rows.load, rows.closing, rows.speed_limit
-    bend = rows.bend
-    velocity, spin, inverse_mass, inverse = solids.velocity, solids.spin, solids.inverse_mass, solids.inverse_inertia
-    radius, awake = solids.radius, solids.awake
-    n = 0
-    for p in range(pair.shape[0]):
-        if count[p] == 0:
+    bodies, rows, solids, matrices = found.step.bodies, found.step.rows, found.step.solids, found.step.matrices
+    m, awake, n = found.pairs, solids.awake, 0
+    for p in range(m.pair.shape[0]):
+        if m.point_count[p] == 0:
             continue
-        a, b = pair[p, 0], pair[p, 1]
+        a, b = m.pair[p, 0], m.pair[p, 1]
         if not (awake[a] or awake[b]):
             continue
-        frame = b if owner[p] == 1 else a
-        ux, uy, uz = normal[p, 0], normal[p, 1], normal[p, 2]
+        frame = b if m.owner[p] == 1 else a
+        ux, uy, uz = m.normal[p, 0], m.normal[p, 1], m.normal[p, 2]
         nx = matrices[frame, 0, 0] * ux + matrices[frame, 0, 1] * uy + matrices[frame, 0, 2] * uz
         ny = matrices[frame, 1, 0] * ux + matrices[frame, 1, 1] * uy + matrices[frame, 1, 2] * uz
         nz = matrices[frame, 2, 0] * ux + matrices[frame, 2, 1] * uy + matrices[frame, 2, 2] * uz
-        near = thickness[a] + thickness[b]
-        rough = mixed_kernel(friction[a], friction[b])
-        lively = mixed_kernel(bounciness[a], bounciness[b])
-        for k in range(count[p]):
-            if n >= gaps.shape[0]:
+        near = bodies.thickness[a] + bodies.thickness[b]
+        rough = mixed_kernel(bodies.friction[bodies.first + a], bodies.friction[bodies.first + b])
+        lively = mixed_kernel(bodies.bounciness[bodies.first + a], bodies.bounciness[bodies.first + b])
+        for k in range(m.point_count[p]):
+            if n >= rows.gap.shape[0]:
                 n += 1
                 continue
-            qx, qy, qz = anchor[p, k, 0, 0], anchor[p, k, 0, 1], anchor[p, k, 0, 2]
-            rx, ry, rz = anchor[p, k, 1, 0], anchor[p, k, 1, 1], anchor[p, k, 1, 2]
+            qx, qy, qz = m.anchor[p, k, 0, 0], m.anchor[p, k, 0, 1], m.anchor[p, k, 0, 2]
+            rx, ry, rz = m.anchor[p, k, 1, 0], m.anchor[p, k, 1, 1], m.anchor[p, k, 1, 2]
             gap = 0.0
             for axis in range(3):
                 first = matrices[a, axis, 0] * qx + matrices[a, axis, 1] * qy + matrices[a, axis, 2] * qz
                 second = matrices[b, axis, 0] * rx + matrices[b, axis, 1] * ry + matrices[b, axis, 2] * rz
-                across = poses[b, axis] + second - poses[a, axis] - first
+                across = pose[b, axis] + second - pose[a, axis] - first
                 gap += across * (nx if axis == 0 else (ny if axis == 1 else nz))
                 # both impulses act at one point, halfway: their torques cancel
-                arm[n, 0, axis] = first + 0.5 * across
-                arm[n, 1, axis] = second - 0.5 * across
-            if gap < near + reach[p]:
-                body[n, 0], body[n, 1] = a, b
-                set_axes(nx, ny, nz, n, axes)
-                gaps[n], near_of[n] = gap - RESTING_SHARE * near, near
-                rough_of[n], lively_of[n] = rough, lively
-                source[n, 0], source[n, 1] = p, k
-                finish_row(
-                    n, body, arm, axes, given, mass, start, load, closing, bend, speed_limit, velocity, spin,
-                    inverse_mass, inverse, radius, frame, impulse[p, k, 0], impulse[p, k, 1], impulse[p, k, 2],
-                    push_share,
-                )  # fmt: skip
+                rows.arm[n, 0, axis] = first + 0.5 * across
+                rows.arm[n, 1, axis] = second - 0.5 * across
+            j = m.impulse[p, k]
+            if gap < near + m.reach[p]:
+                rows.body[n, 0], rows.body[n, 1] = a, b
+                set_axes(nx, ny, nz, n, rows.axes)
+                rows.gap[n], rows.thickness[n] = gap - RESTING_SHARE * near, near
+                rows.friction[n], rows.bounciness[n] = rough, lively
+                rows.source[n, 0], rows.source[n, 1] = p, k
+                finish(n, rows, solids, frame, j[0], j[1], j[2])
                 n += 1
             else:
-                impulse[p, k, 0] = impulse[p, k, 1] = impulse[p, k, 2] = 0.0
+                j[0] = j[1] = j[2] = 0.0
     return n
 
 
 @kernel
-def given_rows(first_row, near, scene, held, solids, push_share, rows, local):
-    """Rows of the pairs with colliders (`colliders.Near`), from `first_row` on; returns the number of all rows.
+def given_rows(first_row, found, pose, x, v):
+    """Rows of the pairs with colliders, from `first_row` on; returns the number of all rows.
 
-    `local`: output, the point of each row in its body's frame. A row takes over the impulse of the nearest held
-    contact.
+    x, v: of all points [m, m/s]. A row takes over the impulse of the nearest held contact.
     """
+    bodies, rows, solids, near, held = found.step.bodies, found.step.rows, found.step.solids, found.near, found.held
     n, contacts = first_row, near.pairs
+    anchor = held.anchor[: held.start[held.start.shape[0] - 1]].copy()  # infinite once its impulse is taken
     for c in range(contacts.gap.shape[0]):
-        own = 0 if contacts.bodies[c, 0] < scene.end else 1
+        own = 0 if contacts.bodies[c, 0] < bodies.end else 1
         body, other = contacts.bodies[c, own], contacts.bodies[c, 1 - own]
-        a, thickness, gap = body - scene.first, contacts.thickness[c], contacts.gap[c]
-        if other < scene.end or not solids.awake[a] or not gap < thickness + near.speculation[a]:
+        a, thickness, gap = body - bodies.first, contacts.thickness[c], contacts.gap[c]
+        if other < bodies.end or not solids.awake[a] or not gap < thickness + near.speculation[a]:
             continue
         if n < rows.gap.shape[0]:
-            place_given(n, c, own, a, contacts, scene, rows, local)
+            place_given(n, c, own, a, found, pose, x, v)
             rows.thickness[n] = thickness
             rows.gap[n] = gap - kept_share(contacts.side[c]) * thickness
-            rows.friction[n] = mixed_kernel(scene.friction[body], scene.friction[other])
-            rows.bounciness[n] = mixed_kernel(scene.bounciness[body], scene.bounciness[other])
+            rows.friction[n] = mixed_kernel(bodies.friction[body], bodies.friction[other])
+            rows.bounciness[n] = mixed_kernel(bodies.bounciness[body], bodies.bounciness[other])
             rows.source[n, 0], rows.source[n, 1] = -1, c
-            best = nearest_held(held, a, local[n])
-            frame = a if own == 1 and c < near.pairs.edge_start else -1  # the triangle is the body's
+            frame = a if own == 1 and c < contacts.edge_start else -1  # the triangle is the body's
+            best = nearest_held(anchor, held.start[a], held.start[a + 1], held.local[n], SAME_POINT * solids.radius[a])
             if best >= 0:
                 j = held.impulse[best]
-                finish(n, rows, solids, frame, j[0], j[1], j[2], push_share)
-                held.anchor[best, 0] = math.inf
+                finish(n, rows, solids, frame, j[0], j[1], j[2])
+                anchor[best, 0] = math.inf
             else:
-                finish(n, rows, solids, frame, 0.0, 0.0, 0.0, push_share)
+                finish(n, rows, solids, frame, 0.0, 0.0, 0.0)
         n += 1
     return n
 
@@ -311,8 +274,9 @@ def kept_share(side):
 
 
 @kernel
-def place_given(n, c, own, a, contacts, scene, rows, local):
+def place_given(n, c, own, a, found, pose, x, v):
     """Bodies, axes, arm and the collider's velocity of row n, from contact c, of which side `own` is rigid body a."""
+    rows, contacts = found.step.rows, found.near.pairs
     sign = -1.0 if own == 0 else 1.0
     rows.body[n, 0], rows.body[n, 1] = a, -1
     normal = contacts.normal[c]
@@ -323,25 +287,25 @@ def place_given(n, c, own, a, contacts, scene, rows, local):
         for slot in range(4):
             w, point = contacts.weights[c, slot], contacts.points[c, slot]
             if (w > 0.0) == (own == 0):
-                here += abs(w) * scene.x[point, axis]
+                here += abs(w) * x[point, axis]
             else:
-                there += abs(w) * scene.x[point, axis]
-                given += abs(w) * scene.velocity[point, axis]
-        r[axis] = 0.5 * (here + there) - scene.pose[a, axis]
+                there += abs(w) * x[point, axis]
+                given += abs(w) * v[point, axis]
+        r[axis] = 0.5 * (here + there) - pose[a, axis]
         rows.given[n, axis] = given
-    m = scene.matrix[a]
+    m = found.step.matrices[a]
     for axis in range(3):
-        local[n, axis] = m[0, axis] * r[0] + m[1, axis] * r[1] + m[2, axis] * r[2]
+        found.held.local[n, axis] = m[0, axis] * r[0] + m[1, axis] * r[1] + m[2, axis] * r[2]
 
 
 @kernel
-def nearest_held(held, a, point):
-    """The held contact of body a that is nearest to a point of its frame, and near enough; -1 for none."""
-    best, square = -1, held.near[a] * held.near[a]
-    for k in range(held.start[a], held.start[a + 1]):
+def nearest_held(anchor, first, last, point, reach):
+    """The contact first .. last - 1 whose anchor is nearest to a point, and nearer than the reach [m]; -1 for none."""
+    best, square = -1, reach * reach
+    for k in range(first, last):
         away = 0.0
         for axis in range(3):
-            away += (held.anchor[k, axis] - point[axis]) ** 2
+            away += (anchor[k, axis] - point[axis]) ** 2
         if away < square:
             best, square = k, away
     return best

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 import shapes
-from force_scene import ROUNDING, Scene, close, gather_bend
+from force_scene import ROUNDING, Scene, close, hinge_energies, hinge_forces
 from numba import njit
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.energy.bend import evaluate_bend
 from softpressure_ext.core.simd import lane, spread, sum_spread
 from softpressure_ext.core.solvers.explicit.bending import BLOCK, add_bending, bend_four, bending_of
 
@@ -59,14 +58,6 @@ def scattered(scene, size):
     return scene.model.rest_positions + scene.rng.normal(0.0, size, scene.model.rest_positions.shape)
 
 
-def hinge_energy(model, x):
-    """Energy [J] and forces [N] by the kernels of `energy/bend.py`."""
-    on_hinge = np.zeros((len(model.hinges.points), 4, 3))
-    energy = np.zeros(len(model.chunks.body))
-    evaluate_bend(np.ascontiguousarray(x), model.hinges, model.chunks, on_hinge, energy)
-    return energy.sum(), gather_bend(model.hinges, on_hinge)
-
-
 def skin(x, triangles, bend_modulus=0.05):
     """Model of one skin."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
@@ -81,7 +72,7 @@ def skin(x, triangles, bend_modulus=0.05):
 def test_energy_and_forces_are_those_of_the_hinges(scene, scatter):
     x, model = scattered(scene, scatter), scene.model
     energy, force = Rows(model).evaluate(x)
-    expected, expected_force = hinge_energy(model, x)
+    expected, expected_force = hinge_energies(x, model.hinges).sum(), hinge_forces(x, model.hinges)
     # each hinge holds k c against itself; what is left at rest are roundings of its sums
     held = np.abs(model.hinges.stiffness * model.hinges.rest_bend * np.abs(model.hinges.weight).max(axis=1)).max()
     np.testing.assert_allclose(force, expected_force, rtol=0, atol=ROUNDING * max(held, np.abs(force).max()))
@@ -96,15 +87,13 @@ def test_any_number_of_hinges_fills_fours_and_blocks(count):
     some = hinges._replace(**{name: getattr(hinges, name)[:count] for name in constants})
     rows = Rows(scene.model)
     rows.bending = bending_of(some, rows.point)
-    on_hinge, energy = np.zeros((len(hinges.points), 4, 3)), np.zeros(len(scene.model.chunks.body))
-    evaluate_bend(x, hinges, scene.model.chunks, on_hinge, energy)
-    on_hinge[count:] = 0.0
+    left = np.where(np.arange(len(hinges.points)) < count, hinges.stiffness, 1e-300)  # the others do next to nothing
     found = rows.evaluate(x)
     if count == 0:
         assert found[0] == 0.0
         assert not found[1].any()
     else:
-        close(found[1], gather_bend(hinges, on_hinge), ROUNDING)
+        close(found[1], hinge_forces(x, hinges._replace(stiffness=left)), ROUNDING)
 
 
 # --- what it keeps ------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def scene(seed):
             normal = rng.standard_normal(3)
             set_axes(*(normal / np.linalg.norm(normal)), row, rows.axes)
             rows.gap[row], rows.thickness[row], rows.friction[row] = rng.uniform(-0.01, 0.01), 0.01, rng.uniform(0, 1)
-            finish(row, rows, solids, -1, *(0.1 * rng.standard_normal(3)), 2.0)
+            finish(row, rows, solids, -1, *(0.1 * rng.standard_normal(3)))
             row += 1
     return row, rows, solids
 
@@ -106,7 +106,7 @@ def test_a_heavy_body_on_a_light_one_takes_few_sweeps(friction):
     for row, (a, b) in enumerate(((1, 0), (1, -1))):
         rows.body[row], rows.arm[row], rows.thickness[row], rows.friction[row] = (a, b), 0.0, 1.0, friction
         set_axes(0.0, 0.0, 1.0 if b == 0 else -1.0, row, rows.axes)
-        finish(row, rows, solids, -1, 0.0, 0.0, 0.0, 2.0)
+        finish(row, rows, solids, -1, 0.0, 0.0, 0.0)
     solve(2, rows, solids, 0.01, False, Effort(10, 10, 0.0))
     np.testing.assert_allclose(solids.velocity[:, 2], 0.0, atol=1e-3)  # from 1 m/s
 

@@ -33,7 +33,7 @@ def loose_row(friction, drop=1.0, slip=0.3):
     rows.arm[0, 0] = 0.1, 0.2, -0.1
     set_axes(0.0, 0.0, -1.0, 0, rows.axes)
     rows.gap[0], rows.thickness[0], rows.friction[0] = 0.0, 1.0, friction
-    finish(0, rows, solids, -1, 0.0, 0.0, 0.0, 2.0)
+    finish(0, rows, solids, -1, 0.0, 0.0, 0.0)
     return rows, solids
 
 
@@ -61,7 +61,7 @@ def test_the_bend_of_a_row_is_the_second_derivative_of_its_gap(owner: int, other
         rows = new_rows(4)
         rows.body[0], rows.arm[0], rows.given[0] = (0, other), arm, 0.0
         set_axes(*normal, 0, rows.axes)
-        finish(0, rows, solids, owner, 0.0, 0.0, 0.0, 2.0)
+        finish(0, rows, solids, owner, 0.0, 0.0, 0.0)
 
         def gap(time, velocity=velocity, spin=spin, arm=arm, normal=normal):
             turns = [Rotation.from_rotvec(time * each).as_matrix() for each in spin]
