@@ -49,8 +49,6 @@ class Surfaces(NamedTuple):
     body_triangle_start: IntArray  # shape (body_count + 1,)
     # Triangle across edge (corner k, corner k + 1) of each triangle, -1 at a border, shape (triangle_count, 3)
     triangle_neighbour: IntArray
-    point_neighbour_start: IntArray  # CSR over points, shape (point_count + 1,)
-    point_neighbour: IntArray  # points joined to each point by an edge
     edges: IntArray  # every edge once (low, high), sorted, so body by body, shape (edge_count, 2)
     edge_body: IntArray  # shape (edge_count,)
     edge_apex: IntArray  # corner opposite each edge in its two triangles, -1 for none, shape (edge_count, 2)

@@ -215,11 +215,9 @@ def truss_circles(membranes: list[GivenMembrane], first: IntArray) -> Circles:
     )
 
 
-def contact_surfaces(triangles: IntArray, triangle_start: IntArray, point_count: int) -> Surfaces:
+def contact_surfaces(triangles: IntArray, triangle_start: IntArray) -> Surfaces:
     """Triangles, edges and neighbours of all bodies."""
     edges, side_edge = topology.unique_edges(triangles)
-    both = np.concatenate([edges, edges[:, ::-1]])
-    start, entry = topology.grouped(both[:, 0], point_count)
     triangle_body = np.repeat(np.arange(len(triangle_start) - 1, dtype=np.int32), np.diff(triangle_start))
     edge_body = np.empty(len(edges), np.int32)
     edge_body[side_edge] = triangle_body[:, None]
@@ -228,8 +226,6 @@ def contact_surfaces(triangles: IntArray, triangle_start: IntArray, point_count:
         triangle_body=triangle_body,
         body_triangle_start=triangle_start,
         triangle_neighbour=topology.triangle_neighbours(triangles),
-        point_neighbour_start=start,
-        point_neighbour=np.ascontiguousarray(both[entry, 1]),
         edges=edges,
         edge_body=edge_body,
         edge_apex=topology.edge_apexes(triangles, edges, side_edge),

@@ -115,7 +115,7 @@ def freeze(
         ),
         vertex_mass=vertex_mass,
         pinned=np.concatenate([np.zeros(0, dtype=bool), *(body.pinned for body in membranes)]),
-        surfaces=contact_surfaces(triangles, triangle_start, len(positions)),
+        surfaces=contact_surfaces(triangles, triangle_start),
         edges=edges._replace(rest_length=rest_lengths(fillings, edges, body_of_point)),
         edge_damping=edge_dampers(
             edges.stiffness,

@@ -26,14 +26,12 @@ class ModelElements:
     def __init__(self, model: Model, *, joints: bool = True, place: IntArray | None = None) -> None:
         self._model = model
         self._energies = [energy for energy in ENERGIES if joints and energy.is_joint]
-        joint_count = len(self._energies)
         self._energies += [energy for energy in ENERGIES if not energy.is_joint]
         parts = [energy.elements(model) for energy in self._energies]
         counts = np.array([len(part.points) for part in parts], np.int64)
         widths = np.array([part.parameters.shape[1] for part in parts], np.int64)
         addresses = np.array([address_of(energy.potential) for energy in self._energies], np.int64)
         self._ends = np.cumsum(counts)
-        self.joint_count = int(counts[:joint_count].sum())  # elements that are joints: the first ones
         width = np.repeat(widths, counts)
         points = np.concatenate([np.zeros((0, 4), np.int32), *(part.points for part in parts)]).astype(np.int32)
         self.rows = Elements(

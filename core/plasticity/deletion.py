@@ -173,7 +173,7 @@ class Deletion:
                     part = outer_faces(left[:, CELL_TETRAHEDRA].reshape(-1, 4))
             parts.append(part)
         starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int32)
-        return contact_surfaces(np.concatenate(parts).astype(np.int32), starts, model.point_count)
+        return contact_surfaces(np.concatenate(parts).astype(np.int32), starts)
 
     def _tetrahedra(self, no_cell: BoolArray) -> Tetrahedra:
         """Tetrahedra of the cells that are left."""

@@ -46,7 +46,6 @@ class Remeshed(NamedTuple):
 
     x: FloatArray  # shape (vertex_count, 3)
     triangles: IntArray
-    sharp_vertices: BoolArray  # vertices on sharp lines
     face: Numbers  # of each drawn vertex: the triangle that stands for it
 
 
@@ -266,7 +265,7 @@ def _result(m: Surface, drawn: Drawn, is_guarded: bool) -> Remeshed:
     def offset(fixed: BoolArray) -> FloatArray:
         return with_volume(m.x[used], made, fixed, volume)
 
-    return Remeshed(without_crossings(offset, made, sharp) if is_guarded else offset(sharp), made, sharp, face)
+    return Remeshed(without_crossings(offset, made, sharp) if is_guarded else offset(sharp), made, face)
 
 
 def with_volume(x: FloatArray, triangles: Numbers, fixed: BoolArray, volume: float) -> FloatArray:

@@ -32,10 +32,6 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
             side = tuple(sorted((corners[k], corners[(k + 1) % 3])))
             apexes.setdefault(side, []).append(corners[(k + 2) % 3])
     sides = sorted(apexes)
-    around = [[] for _ in range(int(offsets[-1]))]
-    for low, high in sides:
-        around[low].append(high)
-        around[high].append(low)
     body_of = np.repeat(np.arange(count), sizes).astype(np.int32)
     return SimpleNamespace(
         membrane_count=len(membranes),
@@ -83,8 +79,6 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
             triangle_neighbour=neighbour,
             edges=np.array(sides, np.int32).reshape(-1, 2),
             edge_body=body_of[[low for low, _ in sides]],
-            point_neighbour_start=np.cumsum([0] + [len(others) for others in around]).astype(np.int32),
-            point_neighbour=np.array([other for others in around for other in others], np.int32),
             edge_apex=np.array([(apexes[side] + [-1, -1])[:2] for side in sides], np.int32).reshape(-1, 2),
         ),
     )
