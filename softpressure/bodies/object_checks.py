@@ -151,7 +151,7 @@ def check_surface_of(
     except MeshError as error:
         if follows and (name := modifier_stack.first_repeating(obj)):
             raise MeshError(
-                f"{obj.name}: what its modifier {name} shows has no vertices, so it cannot follow. Apply the modifier."
+                f"{obj.name}: what its modifier {name} shows cannot follow. Apply the modifier, or remove it."
             ) from None
         if len(mesh_io.read_outline(mesh)) and is_flat(positions):
             raise MeshError(f"{obj.name}: is flat. Choose the type Flat Outline (with gas) or Lattice.") from None
