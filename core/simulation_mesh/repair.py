@@ -100,12 +100,12 @@ def oriented(mesh: Mesh) -> Mesh:
     turned, part = np.zeros(len(mesh.triangles), bool), np.full(len(mesh.triangles), -1)
     spread_winding(face_start.astype(np.int64), other, same, turned, part)
     triangles = _turned(mesh.triangles, turned)
-    # A part alone tells inside from outside by its volume; parts in others are cavities if they were drawn as such.
+    # Parts tell inside from outside by the volume of all; those in others are cavities if they were drawn as such.
     middle = mesh.x.mean(axis=0)
     p, q, r = (mesh.x[triangles[:, corner]] - middle for corner in range(3))
     volume = np.bincount(part, np.einsum("ij,ij->i", p, np.cross(q, r)))
     flipped_by_us = np.bincount(part, turned) > 0
-    inward = (volume < 0.0) & (flipped_by_us | (len(volume) == 1))
+    inward = np.where(flipped_by_us, volume < 0.0, volume[~flipped_by_us].sum() < 0.0)
     return mesh._replace(triangles=_turned(triangles, inward[part]))
 
 

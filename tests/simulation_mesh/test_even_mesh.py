@@ -15,8 +15,9 @@ from softpressure_ext.core.simulation_mesh.even import (
     even_mesh,
     even_mesh_slices,
 )
+from softpressure_ext.core.simulation_mesh.repair import Mesh, oriented
 from softpressure_ext.core.simulation_mesh.wrapped_parts import GAP
-from softpressure_ext.core.topology import check_closed_surface
+from softpressure_ext.core.topology import check_closed_surface, signed_volume
 
 #: What is drawn closed; the spheres are coarse against the finest even mesh, the boxes have large faces.
 CLOSED = {
@@ -319,3 +320,12 @@ def test_very_fine_meshes_are_shrunk_first_and_followed_as_well(monkeypatch):
     best = drawn.distances(x[::7], exact.positions, exact.triangles)
     assert np.quantile(away, 0.95) < 1.3 * np.quantile(best, 0.95)
     assert np.abs(Follower(made, x).positions(made.positions) - x).max() < 1e-14
+
+
+def test_a_mesh_in_parts_that_is_drawn_inside_out_is_turned_as_a_whole_and_keeps_its_cavity():
+    """Its vertices were bound to the far side, and what was simulated kept a tenth of its size from all else."""
+    ball, shell, hollow = shapes.icosphere(1, 1.0, (3.0, 0.0, 0.0)), shapes.icosphere(1, 1.0), shapes.icosphere(1, 0.5)
+    x, triangles = drawn.both(drawn.both(ball, shell), (hollow[0], hollow[1][:, ::-1]))
+    for faces in (triangles, triangles[:, ::-1]):
+        found = oriented(Mesh(x, np.ascontiguousarray(faces, np.int64), np.arange(len(x)))).triangles
+        assert signed_volume(x, found) == pytest.approx(signed_volume(x, triangles))
