@@ -234,7 +234,7 @@ def test_it_knows_what_a_start_refuses_and_leaves_the_cache_alone() -> None:
 
 def test_slivers_that_take_seconds_a_frame_are_told_and_the_button_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a disc of 672 vertices, with a fan from the rim on both sides: what takes long are slivers that touch."""
-    monkeypatch.setattr(trial_start, "SLOW", 0.3)
+    monkeypatch.setattr(trial_start, "SLOW", 0.08)
     turns = np.pi / 168.0 * np.arange(336)
     rim = np.stack([0.5 * np.cos(turns), 0.5 * np.sin(turns), 0.0 * turns], axis=1)
     here, ahead = np.arange(336), np.roll(np.arange(336), -1)
