@@ -61,7 +61,7 @@ class SOFTPRESSURE_OT_apply_preset(NeedingOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class SOFTPRESSURE_OT_preset_add(NeedingOperator, AddPresetBase, bpy.types.Operator):  # type: ignore[misc]
+class SOFTPRESSURE_OT_preset_add(AddPresetBase, NeedingOperator, bpy.types.Operator):  # type: ignore[misc]
     """Keep the material of the active soft body as a preset, or remove a preset."""
 
     bl_idname = "softpressure.preset_add"

@@ -139,6 +139,7 @@ def test_a_flat_body_keeps_its_type() -> None:
 def test_presets_are_for_soft_bodies_that_are_not_baked() -> None:
     ball = add_ball(kind="RIGID")
     assert not bpy.ops.softpressure.apply_preset.poll() and not bpy.ops.softpressure.preset_add.poll()
+    assert bpy.types.SOFTPRESSURE_OT_preset_add.bl_options == {"REGISTER", "INTERNAL"}  # as Blender's own
     ball.softpressure.kind = "SOFT"
     assert bpy.ops.softpressure.apply_preset.poll() and bpy.ops.softpressure.preset_add.poll()
     ball.softpressure.is_baked = True
