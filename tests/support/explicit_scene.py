@@ -122,11 +122,8 @@ def contact_energy(world: World) -> float:
     They part at a bounded rate, so a body that was pressed into that layer gets this back.
     """
     solver: Any = world._solver
-    held = 0.0
-    for contacts, rows, force in solver.space._pressing():
-        lack = np.maximum(contacts.reach[rows] - contacts.gap[4 * rows], 0.0)
-        held += float(force @ lack)
-    return held
+    pressed, step = solver.space.pressed(), solver.space.frame.step_time
+    return float(pressed.impulse @ np.maximum(pressed.reach - pressed.gap, 0.0)) / max(step, 1e-300)
 
 
 def fastest(world: World) -> float:

@@ -30,6 +30,8 @@ STATE_SIZE = 20
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 #: Lower than every coordinate, also of a motion that grows beyond all bounds within a run of steps.
 NOWHERE = -np.inf
+#: Numbers of an active contact, see `sweeps.py`.
+ANSWER_SIZE = 32
 #: Numbers of four primitives side by side: x of all four boxes' lower corners, with the other sign, then y and z, the
 #: same of the upper corners, and the points of each.
 FOUR_SIZE = 36
@@ -122,10 +124,31 @@ class Contacts(NamedTuple):
     presses: BoolArray  # whether impulses answer the pair; else it is only verified
     reach: FloatArray  # gap that the sides keep [m]
     friction: FloatArray
-    grip: FloatArray  # impulses of friction and of the normal in this step [N s], flat
     aligned: BoolArray  # whether the normal leads from one touching point to the other in this step
     carried: BoolArray  # whether a side is a rigid body
     must: BoolArray  # whether the pair may come so near that `verify.py` must check it
+
+
+class Answers(NamedTuple):
+    """Contacts that impulses may answer in a step, see `sweeps.py`; twice the number, and 1 more of edges."""
+
+    count: IntArray  # int64: of those that wait and of the active ones, shape (2,)
+    waiting: IntArray  # int64, shape (capacity,)
+    parting: FloatArray  # speed at which the sides of each of them are to part [m/s], shape (capacity,)
+    active: IntArray  # int64, shape (capacity,)
+    quad: IntArray  # uint32: 4 * point, four of each active one, shape (capacity, 4)
+    row: FloatArray  # numbers of each active one, shape (capacity, ANSWER_SIZE)
+
+
+class Pressed(NamedTuple):
+    """Contacts that pushed in the last step; what comes after it may replace the contacts themselves."""
+
+    count: IntArray  # int64, shape (1,)
+    points: IntArray  # shape (capacity, 4)
+    weight: FloatArray  # shape (capacity, 4)
+    impulse: FloatArray  # along the normal [N s], shape (capacity,)
+    gap: FloatArray  # [m]
+    reach: FloatArray  # gap that the sides keep [m]
 
 
 class Rigid(NamedTuple):
@@ -290,7 +313,7 @@ def candidates_of(capacity: int) -> Candidates:
 
 def contacts_of(capacity: int) -> Contacts:
     """Empty arrays for `capacity` contacts."""
-    flat: dict[str, Any] = {name: np.zeros(4 * capacity) for name in ("normal", "weight", "share", "gap", "grip")}
+    flat: dict[str, Any] = {name: np.zeros(4 * capacity) for name in ("normal", "weight", "share", "gap")}
     single: dict[str, Any] = {name: np.zeros(capacity) for name in ("reach", "friction")}
     return Contacts(
         points=np.zeros(4 * capacity, np.uint32),
@@ -301,6 +324,20 @@ def contacts_of(capacity: int) -> Contacts:
         **flat,
         **single,
     )
+
+
+def answers_of(capacity: int) -> Answers:
+    """Empty arrays for `capacity` contacts."""
+    waiting, active = np.zeros((2, capacity), np.int64)
+    quad, row = np.zeros((capacity, 4), np.uint32), np.zeros((capacity, ANSWER_SIZE))
+    return Answers(np.zeros(2, np.int64), waiting, np.zeros(capacity), active, quad, row)
+
+
+def pressed_of(capacity: int) -> Pressed:
+    """Empty arrays for `capacity` contacts."""
+    impulse, gap, reach = np.zeros((3, capacity))
+    points, weight = np.zeros((capacity, 4), np.int32), np.zeros((capacity, 4))
+    return Pressed(np.zeros(1, np.int64), points, weight, impulse, gap, reach)
 
 
 def rigid_of(model: Model, numbering: Numbering) -> Rigid:

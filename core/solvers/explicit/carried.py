@@ -222,15 +222,21 @@ def push_body(rigid, q, px, py, pz, jx, jy, jz):
 
 
 @lean_inline_kernel
+def cofactors(xx, yy, zz, xy, xz, yz):
+    """Cofactors of a symmetric tensor, its determinant and the cube of its trace."""
+    cxx, cyy, czz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
+    cxy, cxz, cyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx
+    return cxx, cyy, czz, cxy, cxz, cyz, xx * cxx + xy * cxy + xz * cxz, (xx + yy + zz) ** 3
+
+
+@lean_inline_kernel
 def turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz, flat):
     """Angular velocity of an inertia (xx ... yz) and an angular momentum t; whether the inertia is regular.
 
     `flat`: determinant of the inertia over the cube of its trace, below which the points are collinear.
     """
-    cxx, cyy, czz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
-    cxy, cxz, cyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx
-    determinant = xx * cxx + xy * cxy + xz * cxz
-    if not determinant > flat * (xx + yy + zz) ** 3:
+    cxx, cyy, czz, cxy, cxz, cyz, determinant, cube = cofactors(xx, yy, zz, xy, xz, yz)
+    if not determinant > flat * cube:
         return False, 0.0, 0.0, 0.0
     return (
         True,

@@ -9,18 +9,22 @@ from ...model import Model
 from ...team import Words, team_of_one
 from .arrays import (
     STATE_SIZE,
+    Answers,
     Bodies,
     Boxes,
     Candidates,
     Contacts,
     Points,
+    Pressed,
     Rigid,
+    answers_of,
     bodies_of,
     boxes_of,
     candidates_of,
     contacts_of,
     mean_edges,
     points_of,
+    pressed_of,
     rigid_of,
 )
 from .clearance import measure_clearance
@@ -74,6 +78,8 @@ class ContactSet(NamedTuple):
     corners: Contacts
     sides: Contacts
     spare: Contacts  # scratch
+    answers: Answers
+    pressed: Pressed
     rigid: Rigid
     run: Run
     scratch: FloatArray  # flat: a row per point
@@ -101,6 +107,8 @@ def contact_set(model: Model, numbering: Numbering, patches: Patches, inverse_ma
         corners=contacts_of(START_ROOM),
         sides=contacts_of(START_ROOM),
         spare=contacts_of(SPARE_ROOM),
+        answers=answers_of(2 * START_ROOM),
+        pressed=pressed_of(2 * START_ROOM),
         rigid=rigid_of(model, numbering),
         run=run_of(model, numbering, bodies),
         scratch=np.zeros(4 * model.point_count),
@@ -112,12 +120,17 @@ def contact_set(model: Model, numbering: Numbering, patches: Patches, inverse_ma
 
 
 def with_room(contact: ContactSet, room: int) -> ContactSet:
-    """The contact set with larger arrays of candidates and contacts; their contents are dropped."""
+    """The contact set with larger arrays of candidates and contacts; those that are found anew are dropped."""
+    pressed = pressed_of(2 * room)
+    for before, after in zip(contact.pressed, pressed, strict=True):
+        after[: len(before)] = before
     return contact._replace(
         corner_candidates=candidates_of(room),
         side_candidates=candidates_of(room),
         corners=contacts_of(room),
         sides=contacts_of(room),
+        answers=answers_of(2 * room),
+        pressed=pressed,
         run=contact.run._replace(
             following=np.zeros(room, np.int64),
             joined=np.zeros(2 * room, np.int64),

@@ -81,14 +81,3 @@ def fall_free(touching, inverse_mass, point_start, fall, time, velocity, rigid_v
                 for i in range(point_start[b], point_start[b + 1]):
                     if inverse_mass[i] > 0.0:
                         velocity[4 * i + axis] += change
-
-
-@lean_kernel
-def note_touching(points, grip, count, body, touching):
-    """Mark the moving bodies that contacts of one kind pushed in the last step."""
-    for c in range(count):
-        if grip[4 * c + 3] > 0.0:
-            for k in range(0, 4, 3):
-                b = body[points[4 * c + k] >> 2]
-                if b < touching.shape[0]:
-                    touching[b] = True

@@ -1,34 +1,13 @@
-"""What contacts do to velocities: impulses that keep the gap, and friction.
+"""Contacts as parts of a velocity: which of them press, what mass their impulses move, and what an impulse changes."""
 
-Contacts act one after the other on the velocities that a step has without them. An impulse only stops an approach: one
-that would end nearer than the distance to keep at the end of the step (a speculative contact; Catto 2013). So resting
-contacts neither store energy nor depend on which others were found, and the length of a step need not regard them.
+from math import inf
 
-Impulses keep angular momentum too. The points that touch slide so that the normal leads from one to the other;
-friction acts at a vertex, and the triangle across the gap takes it there: as it would take a couple if its corners were
-rigid. Edges of soft bodies have no friction (two edges cannot take a couple about an axis that both are along);
-vertices near them have.
-"""
-
-from math import inf, sqrt
-
-from ...contact.coulomb import cone_share
 from ...contact.mixing import mixed_kernel
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import four, lane, load4, store4, sum_spread, transposed, triple
+from ...simd import lane, load4, store4, sum_spread, transposed, triple
 from ...tiny import TINY
-from .arrays import RIGID, SOFT
+from .arrays import RIGID
 from .carried import carried_inverse_mass, carried_velocity, pair_of, push_carried
-from .turning import push_apart, slide_into_line, turn_triangle
-
-#: Added to the speed of a slip [m/s]: one slower than this has no direction.
-LEAST_SLIP = 1e-30
-#: Rate at which what is too near parts [1/s]: what starts so must not jump.
-PART_RATE = 20.0
-#: Gap beyond which a contact is answered only if the last step's change would close it, over the distance to keep.
-LEAST_FAR = 1.1
-#: How far points that touch may slide beyond their primitives, as a share of them.
-BEYOND = 0.3
 
 
 @lean_kernel
@@ -165,132 +144,6 @@ def push_sides(contact, contacts, c, jx, jy, jz, x, velocity):
 
 
 @lean_inline_kernel
-def is_near(contacts, c):
-    """Whether contact c may have to be answered in this step."""
-    gap, reach = contacts.gap[4 * c], contacts.reach[c]
-    closes = 2.0 * gap - contacts.gap[4 * c + 2] < reach
-    return contacts.presses[c] and (gap < LEAST_FAR * reach or closes)
-
-
-@lean_kernel
-def press(contact, x, velocity, h):
-    """Impulses of the contacts on velocities, where rigid points have rows of 0; returns whether any is near."""
-    any_near = False
-    for kind, contacts in enumerate((contact.corners, contact.sides)):
-        for c in range(contact.run.found[2 + kind]):
-            store4(contacts.grip, 4 * c, four(0.0, 0.0, 0.0, 0.0))
-            if is_near(contacts, c):
-                any_near = True
-                contacts.aligned[c] = slide_into_line(contacts, c, kind == 1, x, BEYOND)
-                if contacts.aligned[c]:
-                    weigh(contact, contacts, c, x)
-                press_one(contact, contacts, c, kind == 1, x, velocity, h)
-    return any_near
-
-
-@lean_kernel
-def press_again(contact, x, velocity, h):
-    """Another sweep over the contacts: what each stops, the others have changed.
-
-    Returns the largest change of an impulse, as a share of the contact's normal one.
-    """
-    most = 0.0
-    for kind, contacts in enumerate((contact.corners, contact.sides)):
-        for c in range(contact.run.found[2 + kind]):
-            if is_near(contacts, c):
-                most = max(most, press_one(contact, contacts, c, kind == 1, x, velocity, h))
-    return most
-
-
-@lean_inline_kernel
-def press_one(contact, contacts, c, are_edges, x, velocity, h):
-    """Impulse of contact c that ends its approach, all in all never one that pulls (Catto 2005), and its friction.
-
-    Returns the change, as a share of the impulse along the normal.
-    """
-    inverse_mass = contacts.normal[4 * c + 3]
-    if inverse_mass == 0.0:
-        return 0.0
-    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-    ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
-    gap, reach, held = contacts.gap[4 * c], contacts.reach[c], contacts.grip[4 * c + 3]
-    parting = (reach - gap) * (PART_RATE if gap < reach else 1.0 / h)
-    along = ux * nx + uy * ny + uz * nz
-    size = max((parting - along) / inverse_mass, -held)
-    if held == 0.0 and size <= 0.0:
-        return 0.0
-    contacts.grip[4 * c + 3] = held + size
-    jx, jy, jz = size * nx, size * ny, size * nz
-    if contacts.aligned[c] and not contacts.carried[c]:  # nothing turns: the slide is the same before and after
-        change, fx, fy, fz = grip(contact, contacts, c, are_edges, x, ux, uy, uz)
-        push(velocity, contacts, c, jx + fx, jy + fy, jz + fz)
-    else:
-        weight = load4(contacts.weight, 4 * c)
-        if contacts.aligned[c] or not push_apart(
-            velocity, x, contacts, c, weight, size * inverse_mass, contact.points
-        ):  # fmt: skip
-            push(velocity, contacts, c, jx, jy, jz)
-        if contacts.carried[c]:
-            push_carried(contact, x, contacts, c, jx, jy, jz)
-        ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
-        change, fx, fy, fz = grip(contact, contacts, c, are_edges, x, ux, uy, uz)
-        push_sides(contact, contacts, c, fx, fy, fz, x, velocity)
-    if (fx != 0.0 or fy != 0.0 or fz != 0.0) and contact.bodies.kind[pair_of(contact, contacts, c)[1]] == SOFT:
-        taken = (fx * fx + fy * fy + fz * fz) * inverse_mass
-        turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz, taken)
-    return max(change, abs(size) / max(held, held + size))
-
-
-@lean_inline_kernel
-def grip(contact, contacts, c, are_edges, x, ux, uy, uz):
-    """Change of the friction of contact c [N s], whose sides move by u relative to each other [m/s].
-
-    It stops the slide, as far as Coulomb's cone lets it in this step all in all. The first number is its size as a
-    share of the most that the cone lets through.
-    """
-    first, kind = 4 * c, contact.bodies.kind
-    a, b = pair_of(contact, contacts, c)
-    if contacts.friction[c] == 0.0 or (are_edges and (kind[a] == SOFT or kind[b] == SOFT)):
-        return 0.0, 0.0, 0.0, 0.0
-    nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
-    inverse_mass = contacts.normal[first + 3]
-    along = ux * nx + uy * ny + uz * nz
-    ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
-    if contacts.carried[c]:  # it may turn more easily than it goes
-        slide = sqrt(ux * ux + uy * uy + uz * uz) + LEAST_SLIP
-        tx, ty, tz = ux / slide, uy / slide, uz / slide
-        other = carried_inverse_mass(contact, x, contacts, c, tx, ty, tz)
-        inverse_mass = max(inverse_mass, own_inverse_mass(contacts, c) + other)
-    held = contacts.grip
-    fx, fy, fz = (
-        held[first] - ux / inverse_mass,
-        held[first + 1] - uy / inverse_mass,
-        held[first + 2] - uz / inverse_mass,
-    )
-    most = contacts.friction[c] * held[first + 3]
-    share = cone_share(sqrt(fx * fx + fy * fy + fz * fz), most)
-    fx, fy, fz = share * fx, share * fy, share * fz
-    jx, jy, jz = fx - held[first], fy - held[first + 1], fz - held[first + 2]
-    held[first], held[first + 1], held[first + 2] = fx, fy, fz
-    change = sqrt(jx * jx + jy * jy + jz * jz) / most if most > 0.0 else 0.0
-    return change, jx, jy, jz
-
-
-@lean_kernel
-def note_all(contact, losses, x):
-    """Note in `losses` what pairs of bodies do to each other; returns how many contacts press."""
-    pressing = 0
-    for kind, contacts in enumerate((contact.corners, contact.sides)):
-        for c in range(contact.run.found[2 + kind]):
-            size = contacts.grip[4 * c + 3]
-            if size > 0.0:
-                pressing += 1
-                fx, fy, fz = contacts.grip[4 * c], contacts.grip[4 * c + 1], contacts.grip[4 * c + 2]
-                note(contact, contacts, c, x, losses, size, fx, fy, fz)
-    return pressing
-
-
-@lean_inline_kernel
 def note(contact, contacts, c, x, losses, size, fx, fy, fz):
     """Note the impulse of contact c, `size` along its normal, and its friction [N s], for the losses of its bodies."""
     a, b = pair_of(contact, contacts, c)
@@ -316,3 +169,15 @@ def note(contact, contacts, c, x, losses, size, fx, fy, fz):
         i = contacts.points[4 * c + k] >> 2
         if i < losses.mass.shape[0]:
             losses.untouched[i] = 0.0
+
+
+@lean_inline_kernel
+def record(contact, contacts, c, size):
+    """Add contact c, which pushes by `size` [N s], to those that pushed in the last step."""
+    pressed = contact.pressed
+    row = pressed.count[0]
+    for k in range(4):
+        pressed.points[row, k] = contacts.points[4 * c + k] >> 2
+        pressed.weight[row, k] = contacts.weight[4 * c + k]
+    pressed.impulse[row], pressed.gap[row], pressed.reach[row] = size, contacts.gap[4 * c], contacts.reach[c]
+    pressed.count[0] = row + 1

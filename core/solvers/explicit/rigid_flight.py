@@ -144,7 +144,12 @@ def note_support(contact, velocity, limits, touching, holds, shakes):
                 body, other = (a, b) if side == 0 else (b, a)
                 q = body - first
                 if 0 <= q < rigid.inverse_mass.shape[0]:
-                    pushes = contacts.grip[4 * c + 3] > 0.0
-                    touching[q] |= pushes
-                    holds[q] |= pushes and bodies.calm[other]
                     shakes[q] |= not bodies.calm[other]
+    for row in range(contact.pressed.count[0]):
+        a, b = points.body[contact.pressed.points[row, 0]], points.body[contact.pressed.points[row, 3]]
+        for side in range(2):
+            body, other = (a, b) if side == 0 else (b, a)
+            q = body - first
+            if 0 <= q < rigid.inverse_mass.shape[0]:
+                touching[q] = True
+                holds[q] |= bodies.calm[other]

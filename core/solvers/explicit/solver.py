@@ -28,7 +28,7 @@ from ..loads import late_turn, lifts
 from ..notes import FrameNotes, Reason
 from .arrays import AGE, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, STALLED, STEP, TICK_END, TICK_START, WAKES
 from .dissipation import LEAST_STEPS, LOSS_TIME
-from .exchange import fall_free, note_touching
+from .exchange import fall_free
 from .left_out import list_crossing
 from .limits import StepLimit, check_plan, check_speed
 from .revision import has_same_stiffness, revised_plan
@@ -311,10 +311,9 @@ class ExplicitSolver:
 
     def _note_touching(self, touching: BoolArray) -> None:
         """Mark the moving bodies that a contact pushed in the last step."""
-        contact = self.space.contact
+        pushed = self.space.contact.points.body[self.space.pressed().points[:, [0, 3]]]
         touching[:] = False
-        for contacts, count in zip((contact.corners, contact.sides), contact.run.found[2:].tolist(), strict=True):
-            note_touching(contacts.points, contacts.grip, count, contact.points.body, touching)
+        touching[pushed[pushed < len(touching)]] = True
 
     def _steps(
         self, time: float, state: State, motion: Motion, gas: FloatArray, fastest: float, measures: bool

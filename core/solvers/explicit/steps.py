@@ -21,7 +21,6 @@ from .arrays import (  # fmt: skip
     KICK,
     LACKS_ROOM,
     MARGINS,
-    PRESSING,
     RESUMES,
     ROWS,
     SPAN,
@@ -39,16 +38,13 @@ from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
 from .own import find_margins
-from .press import note_all, press, press_again
 from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
 from .soft_hinges import set_due
 from .standstill import hold_stopped
 from .start_loads import StartLoads, aim
-
-#: Further sweeps over the contacts: at most, and the change of an impulse that ends them, as a share.
-MOST_SWEEPS, LEAST_CHANGE = 10, 1e-2
+from .sweeps import press_all
 
 
 class Scene(NamedTuple):
@@ -85,17 +81,6 @@ def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
             return False
     stand_still(contact, x, y, velocity, h)
     return True
-
-
-@lean_inline_kernel
-def press_all(contact, losses, x, velocity, h):
-    """Impulses of all contacts."""
-    contact.run.state[PRESSING] = 0
-    if press(contact, x, velocity, h):
-        for _ in range(MOST_SWEEPS):
-            if press_again(contact, x, velocity, h) < LEAST_CHANGE:
-                break
-        contact.run.state[PRESSING] = note_all(contact, losses, x)
 
 
 @lean_kernel

@@ -1,8 +1,10 @@
 """Contact impulses without torque, and couples on triangles."""
 
+from math import sqrt
+
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import four, lane, load4, rotated, store4, sum_spread, triple
-from .carried import turned_by
+from .carried import cofactors, turned_by
 
 #: Determinant of the tensor of some points over the cube of its trace, below which they are collinear.
 LINE = 1e-9
@@ -57,25 +59,48 @@ def slide_into_line(contacts, c, are_edges, x, beyond):
 @lean_inline_kernel
 def arms(contacts, c, x):
     """Corners of the triangle of contact c from their middle, and the vertex from the triangle's point [m]."""
-    first, weight = 4 * c, load4(contacts.weight, 4 * c)
-    p, a = load4(x, contacts.points[first]), load4(x, contacts.points[first + 1])
-    b, e = load4(x, contacts.points[first + 2]), load4(x, contacts.points[first + 3])
+    first, quad = 4 * c, contacts.points
+    p, a, b, e = load4(x, quad[first]), load4(x, quad[first + 1]), load4(x, quad[first + 2]), load4(x, quad[first + 3])
+    return arms_of(p, a, b, e, load4(contacts.weight, first))
+
+
+@lean_inline_kernel
+def arms_of(p, a, b, e, weight):
+    """`arms` of a vertex p and a triangle a, b, e, with the weights of all four."""
     middle = (a + b + e) * (1.0 / 3.0)
     way = p + a * lane(weight, 1) + b * lane(weight, 2) + e * lane(weight, 3)
     return a - middle, b - middle, e - middle, way
+
+
+@lean_inline_kernel
+def tensor_of(a, b, e):
+    """xx, yy, zz, xy, xz, yz of the inertia of corners of masses 1 at a, b and e [m^2]."""
+    xx = yy = zz = xy = xz = yz = 0.0
+    for corner in (a, b, e):
+        rx, ry, rz = lane(corner, 0), lane(corner, 1), lane(corner, 2)
+        xx, yy, zz = xx + ry * ry + rz * rz, yy + rx * rx + rz * rz, zz + rx * rx + ry * ry
+        xy, xz, yz = xy - rx * ry, xz - rx * rz, yz - ry * rz
+    return xx, yy, zz, xy, xz, yz
 
 
 @lean_kernel
 def turn_of(contacts, c, x, couple):
     """Angular velocity w of the corners r of a triangle, of equal masses 1, by a couple; 0 where it is degenerate."""
     a, b, e, _ = arms(contacts, c, x)
-    xx = yy = zz = xy = xz = yz = 0.0
-    for corner in (a, b, e):
-        rx, ry, rz = lane(corner, 0), lane(corner, 1), lane(corner, 2)
-        xx, yy, zz = xx + ry * ry + rz * rz, yy + rx * rx + rz * rz, zz + rx * rx + ry * ry
-        xy, xz, yz = xy - rx * ry, xz - rx * rz, yz - ry * rz
+    xx, yy, zz, xy, xz, yz = tensor_of(a, b, e)
     turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, lane(couple, 0), lane(couple, 1), lane(couple, 2), FLAT)
     return triple(wx, wy, wz) if turns else triple(0.0, 0.0, 0.0)
+
+
+@lean_kernel
+def set_turn(contacts, c, x, row, place):
+    """Write the map from a couple to `turn_of` into a row, by columns from `place` on; 0 where it is degenerate."""
+    a, b, e, _ = arms(contacts, c, x)
+    cxx, cyy, czz, cxy, cxz, cyz, determinant, cube = cofactors(*tensor_of(a, b, e))
+    share = 1.0 / determinant if determinant > FLAT * cube else 0.0
+    store4(row, place, triple(cxx, cxy, cxz) * share)
+    store4(row, place + 4, triple(cxy, cyy, cyz) * share)
+    store4(row, place + 8, triple(cxz, cyz, czz) * share)
 
 
 @lean_inline_kernel
@@ -93,18 +118,36 @@ def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz, most):
     The reaction acts at the triangle's own point; d leads from it to the vertex. `most`: twice the energy [J] that the
     couple may give to corners at rest. One that is longer than the triangle is wide would give more than f takes.
     """
-    if not is_free(contacts, c, points):
-        return
-    a, b, e, way = arms(contacts, c, x)
-    turn, twice = turn_of(contacts, c, x, -across(way, triple(fx, fy, fz))), 0.0
-    for n, corner in enumerate((a, b, e)):
-        pushed = across(turn, corner)
-        twice += points.inverse_mass[contacts.points[4 * c + 1 + n] >> 2] * lane(sum_spread(pushed * pushed), 0)
-    if twice > most:
-        turn = turn * (most / twice) ** 0.5
-    for n, corner in enumerate((a, b, e)):
-        i = contacts.points[4 * c + 1 + n]
-        store4(velocity, i, load4(velocity, i) + across(turn, corner) * points.inverse_mass[i >> 2])
+    if is_free(contacts, c, points):
+        a, b, e, way = arms(contacts, c, x)
+        turn = turn_of(contacts, c, x, -across(way, triple(fx, fy, fz)))
+        i, j, k = contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
+        turn_corners(velocity, i, j, k, a, b, e, points.inverse_mass, turn, most)
+
+
+@lean_inline_kernel
+def turn_by_row(velocity, x, quad, row, place, weight, mass, impulse, most):
+    """`turn_triangle` of a free triangle, by a row of `set_turn`."""
+    a, b, e, way = arms_of(load4(x, quad[0]), load4(x, quad[1]), load4(x, quad[2]), load4(x, quad[3]), weight)
+    couple = across(impulse, way)
+    turn = load4(row, place) * lane(couple, 0) + load4(row, place + 4) * lane(couple, 1)
+    turn = turn + load4(row, place + 8) * lane(couple, 2)
+    turn_corners(velocity, quad[1], quad[2], quad[3], a, b, e, mass, turn, most)
+
+
+@lean_inline_kernel
+def turn_corners(velocity, i, j, k, a, b, e, mass, turn, most):
+    """Turn corners at a, b and e from their middle by an angular velocity, see `turn_triangle`.
+
+    `mass`: the inverse ones of all points [1/kg].
+    """
+    u, v, w = across(turn, a), across(turn, b), across(turn, e)
+    mi, mj, mk = mass[i >> 2], mass[j >> 2], mass[k >> 2]
+    twice = lane(sum_spread(u * u * mi + v * v * mj + w * w * mk), 0)
+    share = sqrt(most / twice) if twice > most else 1.0
+    store4(velocity, i, load4(velocity, i) + u * (share * mi))
+    store4(velocity, j, load4(velocity, j) + v * (share * mj))
+    store4(velocity, k, load4(velocity, k) + w * (share * mk))
 
 
 @lean_kernel

@@ -4,18 +4,18 @@ Explicit steps and the substeps of `sequential/` own one each.
 """
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from ...array_types import FloatArray, IntArray
+from ...array_types import FloatArray
 from ...model import Model
 from ...state import PairSpeeds, State
 from ...tiny import TINY
 from ..counts import Counts
 from ..kinematics import Motion
 from ..notes import Finding, FrameCounts, FrameNotes, LeastShare, PairContacts, PairRows, Reason
-from .arrays import AGE, CARRIED_COUNT, LIMITED, SPAN, STALLS, STARTS, WORK, Contacts
+from .arrays import AGE, CARRIED_COUNT, LIMITED, SPAN, STALLS, STARTS, WORK, Pressed
 from .carried import place_all, start_bodies
 from .contact_set import contact_set, with_room
 from .dissipation import losses_of
@@ -68,8 +68,7 @@ class Workspace:
         kept = run.scale[boxes.patches.body, 0]
         boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
         run.found[:] = 0
-        # a search within a step leaves new contacts with what was at their places
-        self.contact.corners.grip[:], self.contact.sides.grip[:] = 0.0, 0.0
+        self.contact.pressed.count[:] = 0
         boxes.strayed[:] = 0.0
         run.state[CARRIED_COUNT] = 0
         if self._rejected() != self.frame.rejected:
@@ -127,11 +126,10 @@ class Workspace:
     def notes(self, others: Sequence[PairRows] = ()) -> FrameNotes:
         """What the steps since `start_frame` took; `others`: further contacts, as `PairContacts.of` takes them."""
         contact, run, frame = self.contact, self.contact.run, self.frame
-        pressed = []
-        for contacts, rows, force in self._pressing():
-            body = [contact.points.body[contacts.points[4 * rows + slot] >> 2] for slot in (0, 3)]
-            pressed.append((*body, force, contacts.gap[4 * rows]))
-        pairs = PairContacts.of(*map(np.concatenate, zip(*pressed, *others, strict=True)))
+        pressed = self.pressed()
+        low, high = contact.points.body[pressed.points[:, [0, 3]]].T
+        own = low, high, pressed.impulse / max(frame.step_time, TINY), pressed.gap
+        pairs = PairContacts.of(*map(np.concatenate, zip(own, *others, strict=True)))
         findings = [Finding(reason, count, bodies) for (reason, bodies), count in frame.findings.items()]
         shares = []
         if self._rejected() != frame.rejected:
@@ -144,18 +142,12 @@ class Workspace:
 
     def contact_forces(self) -> FloatArray:
         """See `choice.Solver`."""
-        count = self.model.point_count
-        force = np.zeros(count)
-        for contacts, rows, pressed in self._pressing():
-            points = contacts.points.reshape(-1, 4)[rows] >> 2
-            shares = np.abs(contacts.weight.reshape(-1, 4)[rows]) * pressed[:, None]
-            force += np.bincount(points.ravel(), shares.ravel(), count)
-        return force[self.numbering.place]
+        pressed = self.pressed()
+        shares = np.abs(pressed.weight) * (pressed.impulse / max(self.frame.step_time, TINY))[:, None]
+        force = np.bincount(pressed.points.ravel(), shares.ravel(), self.model.point_count)
+        return np.asarray(force[self.numbering.place], float)
 
-    def _pressing(self) -> Iterator[tuple[Contacts, IntArray, FloatArray]]:
-        """Of each kind of contacts: all, the rows that pressed in the last step, and their normal forces [N]."""
-        contact = self.contact
-        for contacts, count in zip((contact.corners, contact.sides), contact.run.found[2:].tolist(), strict=True):
-            impulse = contacts.grip[3 : 4 * count : 4]
-            rows = np.flatnonzero(impulse > 0.0)
-            yield contacts, rows, impulse[rows] / max(self.frame.step_time, TINY)
+    def pressed(self) -> Pressed:
+        """The contacts that pushed in the last step."""
+        count = int(self.contact.pressed.count[0])
+        return Pressed(*(each[:count] for each in self.contact.pressed))

@@ -7,9 +7,10 @@
 4. Restitution of rigid bodies, velocities beyond those that move them, dissipation. y becomes x.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...array_types import BoolArray, FloatArray
 from ...bodies.flat.plane import hold_in_plane
@@ -56,11 +57,17 @@ class ContactPhase(NamedTuple):
     lies: BoolArray  # whether all of gravity acts at the start, as contacts, attachments or pins balance it; changes
 
     def note_impulses(self) -> None:
-        """Write the normal impulses of the last substep into the contact set."""
-        for number, impulses in enumerate((self.corner_impulses, self.side_impulses)):
-            count = self.contact.run.found[2 + number]
-            contacts = self.contact.sides if number else self.contact.corners
-            contacts.grip[3 : 4 * count : 4] = impulses.along[:count] + impulses.last[:count]
+        """Write the contacts that pushed in the last substep into the contact set."""
+        contact, parts = self.contact, list[tuple[NDArray[Any], ...]]()
+        both = ((contact.corners, self.corner_impulses), (contact.sides, self.side_impulses))
+        for (contacts, impulses), count in zip(both, contact.run.found[2:].tolist(), strict=True):
+            impulse = impulses.along[:count] + impulses.last[:count]
+            rows = np.flatnonzero(impulse > 0.0)
+            points, weight = (each.reshape(-1, 4)[rows] for each in (contacts.points, contacts.weight))
+            parts.append((points >> 2, weight, impulse[rows], contacts.gap[4 * rows], contacts.reach[rows]))
+        contact.pressed.count[0] = sum(len(part[0]) for part in parts)
+        for field, values in zip(contact.pressed[1:], zip(*parts, strict=True), strict=True):
+            field[: contact.pressed.count[0]] = np.concatenate(values)
 
 
 def contact_phase_of(space: Workspace) -> ContactPhase:

@@ -1,0 +1,249 @@
+"""Impulses of contacts, one after the other and again, until no contact changes what the others have left.
+
+They act on the velocities that a step has without them. An impulse only stops an approach: one that would end nearer
+than the distance to keep at the end of the step (a speculative contact; Catto 2013). So resting contacts neither store
+energy nor depend on which others were found, and the length of a step need not regard them.
+
+Impulses keep angular momentum too. The points that touch slide so that the normal leads from one to the other;
+friction acts at a vertex, and the triangle across the gap takes it there: as it would take a couple if its corners were
+rigid. Edges of soft bodies have no friction (two edges cannot take a couple about an axis that both are along);
+vertices near them have.
+
+Contacts wait until their sides approach; then they are active. What stays the same of them in the step is computed once
+and lies side by side: sweeps are bound by memory. Nearly all are of soft bodies or colliders, with points in line
+(`answer_points`); those of rigid bodies, and those without a line, are answered by `answer_bodies`.
+"""
+
+from math import sqrt
+
+from ...contact.coulomb import cone_share
+from ...jit import lean_inline_kernel, lean_kernel
+from ...simd import lane, load3, load4, spread, store3, store4, sum_spread
+from .arrays import PRESSING, SOFT
+from .carried import carried_inverse_mass, pair_of, push_carried
+from .press import note, own_inverse_mass, push, push_sides, record, sides_velocity, weigh
+from .turning import is_free, push_apart, set_turn, slide_into_line, turn_by_row, turn_triangle
+
+#: Added to the speed of a slip [m/s]: one slower than this has no direction.
+LEAST_SLIP = 1e-30
+#: Rate at which what is too near parts [1/s]: what starts so must not jump.
+PART_RATE = 20.0
+#: Gap beyond which a contact is answered only if the last step's change would close it, over the distance to keep.
+LEAST_FAR = 1.1
+#: How far points that touch may slide beyond their primitives, as a share of them.
+BEYOND = 0.3
+#: Numbers in the row of an active contact: the speed at which its sides are to part [m/s], the mass its impulse moves
+#: [kg], the coefficient of friction, and the kind of answer; the impulses of friction and of the normal so far [N s];
+#: weights and shares of its points, normal and inverse mass, see `arrays.Contacts`; the map of `turning.set_turn`.
+PARTING, MASS, FRICTION, KIND, GRIP, PUSH, WEIGHT, SHARE, NORMAL, TURN = *range(5), 7, 8, 12, 16, 20
+#: Kinds of answers: of points without a couple, of points with that of a triangle, of all else.
+PLAIN, TURNS, OTHER = 0.0, 1.0, 2.0
+#: Sweeps over the contacts: at most, and the change of an impulse that ends them, as a share.
+MOST_SWEEPS, LEAST_CHANGE = 11, 1e-2
+
+
+@lean_inline_kernel
+def is_near(contacts, c):
+    """Whether contact c may have to be answered in this step."""
+    if not contacts.presses[c]:
+        return False
+    gap, reach = contacts.gap[4 * c], contacts.reach[c]
+    return gap < LEAST_FAR * reach or 2.0 * gap - contacts.gap[4 * c + 2] < reach
+
+
+@lean_inline_kernel
+def press_all(contact, losses, x, velocity, h):
+    """Impulses of all contacts on velocities, where rigid points have rows of 0."""
+    list_near(contact, h)
+    for _ in range(MOST_SWEEPS):
+        is_settled = sweep(contact, x, velocity)
+        if wake(contact, x, velocity) == 0 and is_settled:
+            break
+    note_all(contact, losses, x)
+
+
+@lean_kernel
+def list_near(contact, h):
+    """List the contacts that may have to be answered in a step: these wait."""
+    answers, count = contact.answers, 0
+    for kind, contacts in enumerate((contact.corners, contact.sides)):
+        for c in range(contact.run.found[2 + kind]):
+            if is_near(contacts, c) and contacts.normal[4 * c + 3] > 0.0:
+                gap, reach = contacts.gap[4 * c], contacts.reach[c]
+                answers.parting[count] = (reach - gap) * (PART_RATE if gap < reach else 1.0 / h)
+                answers.waiting[count] = 2 * c + kind
+                count += 1
+    answers.count[0], answers.count[1] = count, 0
+
+
+@lean_kernel
+def sweep(contact, x, velocity):
+    """Answer each contact that pushes once more, as others have changed what it stopped; whether all are settled."""
+    answers, is_settled = contact.answers, True
+    for q in range(answers.count[1]):
+        is_settled &= answer(contact, q, x, velocity)
+    return is_settled
+
+
+@lean_kernel
+def wake(contact, x, velocity):
+    """Answer the contacts that wait and whose sides approach, from now on in each sweep; returns how many."""
+    answers, still = contact.answers, 0
+    for q in range(answers.count[0]):
+        number = answers.waiting[q]
+        c, contacts = number >> 1, contact.sides if number & 1 else contact.corners
+        ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
+        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+        if ux * nx + uy * ny + uz * nz < answers.parting[q]:
+            answers.count[1] += 1
+            prepare_answer(contact, contacts, number, answers.parting[q], x)
+            answer(contact, answers.count[1] - 1, x, velocity)
+        else:
+            answers.waiting[still], answers.parting[still] = number, answers.parting[q]
+            still += 1
+    woken = answers.count[0] - still
+    answers.count[0] = still
+    return woken
+
+
+@lean_inline_kernel
+def prepare_answer(contact, contacts, number, parting, x):
+    """Slide the points of a contact into line, and write what then stays the same in the step into the last row."""
+    answers, kind, c, are_edges = contact.answers, contact.bodies.kind, number >> 1, number & 1 == 1
+    place = answers.count[1] - 1
+    row = answers.row[place]
+    contacts.aligned[c] = slide_into_line(contacts, c, are_edges, x, BEYOND)
+    if contacts.aligned[c]:
+        weigh(contact, contacts, c, x)
+    a, b = pair_of(contact, contacts, c)
+    grips = not (are_edges and (kind[a] == SOFT or kind[b] == SOFT))
+    answers.active[place] = number
+    for k in range(4):
+        answers.quad[place, k] = contacts.points[4 * c + k]
+    row[PARTING], row[MASS] = parting, 1.0 / contacts.normal[4 * c + 3]
+    row[FRICTION] = contacts.friction[c] if grips else 0.0
+    row[KIND] = PLAIN if contacts.aligned[c] and not contacts.carried[c] else OTHER
+    store4(row, GRIP, spread(0.0))
+    store4(row, WEIGHT, load4(contacts.weight, 4 * c))
+    store4(row, SHARE, load4(contacts.share, 4 * c))
+    store4(row, NORMAL, load4(contacts.normal, 4 * c))
+    if row[KIND] == PLAIN and row[FRICTION] > 0.0 and is_free(contacts, c, contact.points):
+        set_turn(contacts, c, x, row, TURN)
+        row[KIND] = TURNS
+
+
+@lean_inline_kernel
+def answer(contact, q, x, velocity):
+    """Impulse of contact q of the active ones that ends its approach, all in all never one that pulls (Catto 2005), and
+    its friction.
+
+    Returns whether that is settled: changes are less than LEAST_CHANGE of the impulse, or of the most friction.
+    """
+    row = contact.answers.row[q]
+    if row[KIND] == OTHER:
+        number = contact.answers.active[q]
+        contacts = contact.sides if number & 1 else contact.corners
+        return answer_bodies(contact, contacts, number >> 1, row, x, velocity)
+    return answer_points(contact.answers.quad[q], row, x, velocity, contact.points.inverse_mass)
+
+
+@lean_inline_kernel
+def answer_points(quad, row, x, velocity, inverse_mass):
+    """`answer` of points in line that move by themselves or are given: nothing turns, so one push does for both."""
+    i0, i1, i2, i3 = quad[0], quad[1], quad[2], quad[3]
+    v0, v1, v2, v3 = load4(velocity, i0), load4(velocity, i1), load4(velocity, i2), load4(velocity, i3)
+    w, normal = load4(row, WEIGHT), load3(row, NORMAL)
+    u = (v0 * lane(w, 0) + v1 * lane(w, 1)) + (v2 * lane(w, 2) + v3 * lane(w, 3))
+    along, held = lane(sum_spread(u * normal), 0), row[PUSH]
+    size = max((row[PARTING] - along) * row[MASS], -held)
+    if held == 0.0 and size <= 0.0:
+        return True
+    after, gripped = held + size, load3(row, GRIP)
+    most, wanted = row[FRICTION] * after, gripped - (u - normal * along) * row[MASS]
+    square = lane(sum_spread(wanted * wanted), 0)
+    if square > most * most:
+        wanted = wanted * (most / sqrt(square))
+    store3(row, GRIP, wanted)
+    row[PUSH] = after
+    more, s = wanted - gripped, load4(row, SHARE)
+    pushed, square = normal * size + more, lane(sum_spread(more * more), 0)
+    store4(velocity, i0, v0 + pushed * lane(s, 0))
+    store4(velocity, i1, v1 + pushed * lane(s, 1))
+    store4(velocity, i2, v2 + pushed * lane(s, 2))
+    store4(velocity, i3, v3 + pushed * lane(s, 3))
+    if row[KIND] == TURNS and square > 0.0:
+        turn_by_row(velocity, x, quad, row, TURN, w, inverse_mass, more, square * row[NORMAL + 3])
+    return is_small(size, max(held, after), square, most)
+
+
+@lean_inline_kernel
+def is_small(size, push, square, most):
+    """Whether impulses have settled: a change of the normal one `push`, and one of a squared size of friction."""
+    return abs(size) < LEAST_CHANGE * push and square <= (LEAST_CHANGE * most) ** 2
+
+
+@lean_inline_kernel
+def answer_bodies(contact, contacts, c, row, x, velocity):
+    """`answer` of any contact: where a body turns, its slide is another one once the normal impulse has acted."""
+    first, inverse_mass = 4 * c, contacts.normal[4 * c + 3]
+    nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
+    ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
+    held = row[PUSH]
+    size = max((row[PARTING] - ux * nx - uy * ny - uz * nz) * row[MASS], -held)
+    if held == 0.0 and size <= 0.0:
+        return True
+    row[PUSH] = held + size
+    jx, jy, jz = size * nx, size * ny, size * nz
+    weight = load4(contacts.weight, first)
+    if contacts.aligned[c] or not push_apart(velocity, x, contacts, c, weight, size * inverse_mass, contact.points):
+        push(velocity, contacts, c, jx, jy, jz)
+    if contacts.carried[c]:
+        push_carried(contact, x, contacts, c, jx, jy, jz)
+    square = 0.0
+    if row[FRICTION] > 0.0:
+        ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
+        fx, fy, fz = grip(contact, contacts, c, row, x, ux, uy, uz)
+        push_sides(contact, contacts, c, fx, fy, fz, x, velocity)
+        square = fx * fx + fy * fy + fz * fz
+        if square > 0.0 and contact.bodies.kind[pair_of(contact, contacts, c)[1]] == SOFT:
+            turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz, square * inverse_mass)
+    return is_small(size, max(held, row[PUSH]), square, row[FRICTION] * row[PUSH])
+
+
+@lean_inline_kernel
+def grip(contact, contacts, c, row, x, ux, uy, uz):
+    """Change of the friction of contact c [N s], whose sides move by u relative to each other [m/s].
+
+    It stops the slide, as far as Coulomb's cone lets it in this step all in all.
+    """
+    first, inverse_mass = 4 * c, contacts.normal[4 * c + 3]
+    nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
+    along = ux * nx + uy * ny + uz * nz
+    ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
+    if contacts.carried[c]:  # it may turn more easily than it goes
+        slide = sqrt(ux * ux + uy * uy + uz * uz) + LEAST_SLIP
+        tx, ty, tz = ux / slide, uy / slide, uz / slide
+        other = carried_inverse_mass(contact, x, contacts, c, tx, ty, tz)
+        inverse_mass = max(inverse_mass, own_inverse_mass(contacts, c) + other)
+    held = row[GRIP:PUSH]
+    fx, fy, fz = held[0] - ux / inverse_mass, held[1] - uy / inverse_mass, held[2] - uz / inverse_mass
+    most = row[FRICTION] * row[PUSH]
+    share = cone_share(sqrt(fx * fx + fy * fy + fz * fz), most)
+    fx, fy, fz = share * fx, share * fy, share * fz
+    jx, jy, jz = fx - held[0], fy - held[1], fz - held[2]
+    held[0], held[1], held[2] = fx, fy, fz
+    return jx, jy, jz
+
+
+@lean_kernel
+def note_all(contact, losses, x):
+    """Note what contacts do: in `losses` to pairs of bodies, and which have pushed."""
+    answers = contact.answers
+    contact.pressed.count[0] = 0
+    for q in range(answers.count[1]):
+        number, row = answers.active[q], answers.row[q]
+        if row[PUSH] > 0.0:
+            c, contacts = number >> 1, contact.sides if number & 1 else contact.corners
+            note(contact, contacts, c, x, losses, row[PUSH], row[GRIP], row[GRIP + 1], row[GRIP + 2])
+            record(contact, contacts, c, row[PUSH])
+    contact.run.state[PRESSING] = contact.pressed.count[0]
