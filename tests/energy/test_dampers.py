@@ -10,8 +10,6 @@ from scenes import advance
 from softpressure_ext.core import FrameInput, MethodOptions, ModelBuilder, ParameterError, World
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
-from softpressure_ext.core.papers.forces import SoftForces
-from softpressure_ext.core.papers.stability import stable_time
 from softpressure_ext.core.solvers.choice import FORCE_BASED
 from softpressure_ext.core.solvers.explicit.stability import SAFETY, plan_steps
 
@@ -218,20 +216,6 @@ def test_the_damping_between_neighbours_is_a_choice(method):
         np.testing.assert_allclose(v["ALL"] - v["NONE"], expected, rtol=0.0, atol=1e-12 * np.abs(v["ALL"]).max())
     else:
         assert np.abs(v["ALL"] - v["NONE"]).max() > 1e-3 * np.abs(v["ALL"]).max()
-
-
-def test_the_recommended_step_holds_with_the_damping_between_neighbours():
-    for method in ("EXPLICIT_EULER", "HEUN", "RK4"):
-        world = dented_ball(method, 0.0)
-        gas = (world.model.gauge_pressure + world.model.ambient_pressure) * world.model.rest_volume
-        step = stable_time(world.model, SoftForces(world.model), method, gas, damps_neighbours=True)
-        options = MethodOptions(neighbour_damping="ALL")
-        world = World(world.model, frame_rate=1.0 / step, substeps=1, threads=1, solver=method, options=options)
-        state = dented_ball(method, 0.0).save()
-        world.load(state)
-        start = energy(world)
-        advance(world, 300)
-        assert energy(world) < start
 
 
 def test_engine_and_xpbd_refuse_the_damping_between_neighbours():
