@@ -200,6 +200,39 @@ def evaluate(model, x, pairs):
     evaluate_edges(x, pairs)
 
 
+def check_gradient(model, contacts, rows):
+    """Weights and normal of these contacts are the gradient of their gaps, by central differences."""
+    step = 1e-6  # the error is step^2 times a curvature of 1 / 0.03^2, and rounding 1e-16 / step
+    weights, normal, points = contacts.weights.copy(), contacts.normal.copy(), contacts.points.copy()
+    for row in rows:
+        for slot, axis in np.ndindex(4, 3):
+            gap = []
+            for sign in (1, -1):
+                x = model.rest_positions.copy()
+                x[points[row, slot], axis] += sign * step
+                evaluate(model, x, contacts)
+                gap.append(contacts.gap[row])
+            assert abs((gap[0] - gap[1]) / (2 * step) - weights[row, slot] * normal[row, axis]) < 1e-6
+    np.testing.assert_allclose(np.linalg.norm(normal[rows], axis=1), 1.0, atol=1e-12)
+    np.testing.assert_allclose(weights[rows].sum(axis=1), 0.0, atol=1e-12)
+
+
+def random_plate(rng, cells, aside):
+    """A flat square from -1 to 1 of random triangles: a grid with inner points moved by up to `aside`, either diagonal.
+
+    Positions in the plane and triangles.
+    """
+    n = cells + 1
+    grid = np.stack(np.meshgrid(np.arange(n), np.arange(n), indexing="ij"), -1).reshape(-1, 2) / cells * 2.0 - 1.0
+    inner = (np.abs(grid) < 0.999).all(axis=1)
+    grid[inner] += rng.uniform(-aside, aside, (inner.sum(), 2))
+    triangles = []
+    for i, j in np.ndindex(cells, cells):
+        a, b, c, d = i * n + j, (i + 1) * n + j, (i + 1) * n + j + 1, i * n + j + 1
+        triangles += [(a, b, c), (a, c, d)] if rng.random() < 0.5 else [(a, b, d), (b, c, d)]
+    return grid, np.array(triangles, np.int32)
+
+
 def windings(points, x, triangles):
     """How often a closed mesh winds around each point, by its solid angle (van Oosterom and Strackee 1983)."""
     a, b, c = (x[triangles[:, k]].T[:, None] - points.T[:, :, None] for k in range(3))  # by axis: the fastest
