@@ -4,18 +4,13 @@ import numpy as np
 import pytest
 import rigid_reference as reference
 import shapes
+from rigid_scene import block
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.bodies.rigid.inertia import inertia_of, mass_properties
 from validation import validated
 
 #: Sums of some hundred terms of the size of the result.
 ROUNDING = 1e-12
-
-
-def block(sizes, centre=(0.0, 0.0, 0.0), cells=1):
-    """Box of edges `sizes` [m]."""
-    x, triangles = shapes.box(1.0, cells)
-    return x * np.asarray(sizes) + np.asarray(centre), triangles
 
 
 def prism(outline, height):
@@ -34,7 +29,7 @@ ELL = np.array([(1.0, 1.0), (1.0, 3.0), (0.0, 3.0), (0.0, 0.0), (4.0, 0.0), (4.0
 MESHES = {
     "ball": shapes.icosphere(1, 0.3, (0.2, 0.1, -0.4)),
     "torus": shapes.torus(0.4, 0.15, 12, 7, (1.0, 2.0, 3.0)),
-    "box": block((0.3, 1.0, 2.0), (5.0, 6.0, 7.0), 2),
+    "box": block((0.3, 1.0, 2.0), (5.0, 6.0, 7.0), cells=2),
     "ell": prism(ELL, 0.7),
 }
 
@@ -49,7 +44,7 @@ def close(found, expected, share):
 @pytest.mark.parametrize("cells", [1, 3])
 def test_a_box(cells):
     a, b, c = sizes = np.array([0.3, 0.5, 1.1])
-    volume, centre, moment = mass_properties(*block(sizes, (4.0, -2.0, 1.0), cells))
+    volume, centre, moment = mass_properties(*block(sizes, (4.0, -2.0, 1.0), cells=cells))
     validated(
         "volume of a box", room="bodies/rigid", measured=volume, expected=a * b * c, unit="m³", rel=ROUNDING,
         source="a b c", reason="rounding",

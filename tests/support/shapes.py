@@ -116,6 +116,21 @@ def split_quads(quads):
     return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
 
 
+def outward(x, triangles):
+    """Triangles of a convex mesh, turned so that they face away from its middle."""
+    a, b, c = (x[triangles[:, corner]] for corner in range(3))
+    is_in = np.einsum("ij,ij->i", np.cross(b - a, c - a), (a + b + c) / 3.0 - x.mean(axis=0)) < 0.0
+    return np.where(is_in[:, None], triangles[:, ::-1], triangles)
+
+
+def hull(points):
+    """The convex hull of points: those on it, and its triangles."""
+    from scipy.spatial import ConvexHull
+
+    used, place = np.unique(ConvexHull(points).simplices, return_inverse=True)
+    return points[used], outward(points[used], place.reshape(-1, 3))
+
+
 def rotation(axis, angle):
     """Rotation matrix about an axis by an angle [rad] (Rodrigues)."""
     x, y, z = np.asarray(axis, float) / np.linalg.norm(axis)
