@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shapes
-from damped_bodies import MASS, MODULUS, RATIO, Breathing, dented_ball, energy, measured_rate
-from scenes import advance
+from damped_bodies import MASS, MODULUS, RATIO, Breathing, dented_ball, measured_rate
+from scenes import advance, energy
 from softpressure_ext.core import FrameInput, MethodOptions, ModelBuilder, ParameterError, World
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from damped_bodies import Breathing, dented_ball, energy
+from damped_bodies import Breathing, dented_ball
+from scenes import energy
 from softpressure_ext.core import DivergenceError, MethodOptions
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.schemes import SCHEMES, Scheme, stable_angle

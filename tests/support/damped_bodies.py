@@ -8,7 +8,6 @@ solid, K = 15 mu V; of a skin, 3 Y A; of a flat truss in plane stress with nu = 
 import numpy as np
 import shapes
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.energy.mechanical import mechanical_energy
 
 MASS, SIZE, DEPTH, MODULUS = 2.0, 0.4, 0.1, 1e4
 RATIO = 0.05
@@ -108,9 +107,3 @@ def dented_ball(solver, eta, step=1e-3, substeps=1, **options):
     state.velocities[:n] = np.cross((3.0, 1.0, -2.0), x) + (0.5, 0.0, 0.2)
     world.load(state)
     return world
-
-
-def energy(world):
-    """Motion, springs and gas [J]."""
-    model, volume = world.model, world.diagnostics().bodies[0].volume
-    return float(mechanical_energy(model, model.vertex_mass, world.save(), np.array([volume]))[0])

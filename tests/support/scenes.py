@@ -6,6 +6,7 @@ import numpy as np
 import reference
 import shapes
 from softpressure_ext.core import FrameInput, ModelBuilder, World
+from softpressure_ext.core.energy.mechanical import mechanical_energy
 
 AMBIENT = 101_325.0
 GRAVITY = 9.81
@@ -142,6 +143,14 @@ def moved_mass(world):
     A solver that adds to the masses of a few vertices keeps the momenta of those masses, not of the model's.
     """
     return np.asarray(world._solver.vertex_mass)
+
+
+def energy(world):
+    """Mechanical energy of all bodies [J]: motion, height over z = 0, springs, bending, cells and gas."""
+    model, mass = world.model, moved_mass(world)
+    volumes = np.array([body.volume for body in world.diagnostics().bodies[: model.membrane_count]])
+    drawn = mass @ model.rest_positions[: len(mass)] + model.rigid.mass @ model.rigid.centre
+    return float(mechanical_energy(model, mass, world.save(), volumes).sum() - drawn @ model.gravity)
 
 
 def centre(world, body=0):
