@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import rigid_scenes
+import scenes
 import shapes
 from crossings import assert_nothing_crosses
 from numpy.typing import NDArray
-from scenes import moved_mass
 from softpressure_ext.benchmarks import scenes as bench_scenes
 from softpressure_ext.benchmarks.engines.ours import triangles_of
 from softpressure_ext.core import FrameInput, Model, ModelBuilder, World
@@ -86,16 +86,14 @@ def run(world: World, frames: int, given: Callable[[int], FrameInput] | None = N
 
 def momenta(world: World) -> tuple[FloatArray, FloatArray]:
     """Momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of all membranes and rigid bodies."""
-    state, n = world.save(), world.model.vertex_count
-    impulse = moved_mass(world)[:, None] * state.velocities[:n]
-    push, turn = impulse.sum(axis=0), np.cross(state.positions[:n], impulse).sum(axis=0)
+    push, turn = scenes.momenta(world)
     return push + rigid_scenes.momentum(world), turn + rigid_scenes.angular_momentum(world)
 
 
 def motion(world: World) -> tuple[float, float]:
     """Sums of |m v| [kg m/s] and |x| |m v| [kg m^2/s] of the membranes, the scales of rounding in momenta."""
     state, n = world.save(), world.model.vertex_count
-    impulse = moved_mass(world) * np.linalg.norm(state.velocities[:n], axis=1)
+    impulse = scenes.moved_mass(world) * np.linalg.norm(state.velocities[:n], axis=1)
     return float(impulse.sum()), float(impulse @ np.linalg.norm(state.positions[:n], axis=1))
 
 

@@ -176,6 +176,11 @@ def angular_momentum(world, about=(0.0, 0.0, 0.0)):
     return moved_mass(world) @ np.cross(state.positions[:n] - about, state.velocities[:n])
 
 
+def momenta(world):
+    """Momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of all membranes."""
+    return momentum(world), angular_momentum(world)
+
+
 def unrest(world, body=0):
     """RMS speed apart from rigid motion [m/s]."""
     return reference.relative_speed(world.positions(body), world.velocities(body), masses(world, body))
