@@ -36,10 +36,6 @@ def hinges_of(x, triangles, modulus=0.03):
     return rest_hinges(x, skin, np.full(len(x), modulus), np.zeros(len(x), np.int32), springs)
 
 
-def scattered(scene, size):
-    return scene.model.rest_positions + scene.rng.normal(0.0, size, scene.model.rest_positions.shape)
-
-
 # --- the twin -----------------------------------------------------------------------------------------------------
 
 
@@ -64,7 +60,7 @@ def test_hinges_follow_the_rest_mesh(scene):
 
 @pytest.mark.parametrize("scatter", SCATTER)
 def test_bend_equals_its_twin(scene, scatter):
-    x, first, expected = scattered(scene, scatter), 0, []
+    x, first, expected = scene.scattered(scatter), 0, []
     for k, (rest, triangles) in enumerate(scene.meshes):
         place = scene.model.point_of_vertex[first : first + len(rest)]
         expected.append(reference.bend(x[place], *reference.hinges(rest, triangles, BEND[k])))
@@ -82,7 +78,7 @@ def test_bend_equals_its_twin(scene, scatter):
 
 @pytest.mark.parametrize("scatter", SCATTER)
 def test_bend_force_is_minus_the_gradient(scene, scatter):
-    check_gradient(lambda x: bend_terms(scene.model.hinges, x), scattered(scene, scatter), scene.direction())
+    check_gradient(lambda x: bend_terms(scene.model.hinges, x), scene.scattered(scatter), scene.direction())
 
 
 # --- what a hinge feels -------------------------------------------------------------------------------------------
@@ -99,7 +95,7 @@ def test_the_rest_shape_is_free_of_force(scene):
 
 
 def test_bending_is_invariant_under_rigid_motion(scene):
-    model, x = scene.model, scattered(scene, 0.02)
+    model, x = scene.model, scene.scattered(0.02)
     energy, force = bend_terms(model.hinges, x)
     turn = shapes.rotation((0.3, -1.0, 2.0), 2.5)
     turned_energy, turned_force = bend_terms(model.hinges, x @ turn.T + [0.1, -0.2, 0.4])

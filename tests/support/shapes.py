@@ -116,6 +116,16 @@ def split_quads(quads):
     return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
 
 
+def prism(outline, height):
+    """Solid over an outline, shape (n, 2), counter-clockwise, that its first corner sees all of."""
+    n = len(outline)
+    x = np.concatenate([np.c_[outline, np.zeros(n)], np.c_[outline, np.full(n, height)]])
+    fan = [(0, k, k + 1) for k in range(1, n - 1)]
+    bottom, top = [(a, c, b) for a, b, c in fan], [(a + n, b + n, c + n) for a, b, c in fan]
+    sides = [(k, (k + 1) % n, (k + 1) % n + n) for k in range(n)] + [(k, (k + 1) % n + n, k + n) for k in range(n)]
+    return x, np.array(bottom + top + sides)
+
+
 def outward(x, triangles):
     """Triangles of a convex mesh, turned so that they face away from its middle."""
     a, b, c = (x[triangles[:, corner]] for corner in range(3))
