@@ -183,13 +183,13 @@ class ExplicitSolver:
         load: FloatArray | None = None,
     ) -> None:  # fmt: skip
         """`count` substeps as one run of steps, see `choice.Solver`; as several where cells are crushed."""
-        self._take_load(load)
         left, measures = count * self.substep_time, self._stiffens
         end = share + left / motion.frame_time
         while left > 0.0:
             runs = max(1, math.ceil(left * min(1.0 / SHORTEST, self._crush_rate(before))))
             measures |= runs > 1
             there = before.gas + (gas - before.gas) / runs if runs > 1 else gas
+            self._take_load(load)  # anew: the run before has added the loads of the start to it
             self._run(before, after, motion, end - left / motion.frame_time, there, left / runs, load, measures)
             left, before = left - left / runs, after
 
