@@ -180,6 +180,21 @@ def test_what_has_fallen_far_away_does_not_shorten_steps() -> None:
         assert not any(finding.reason is Reason.FAST for report in world.reports() for finding in report.reasons)
 
 
+def test_the_edges_of_other_bodies_do_not_shorten_the_steps_of_a_fast_one() -> None:
+    """A ball thrown past beads of 2 mm: of those, 7,000 steps per frame."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    options = {"mass": 1e-5, "stretch_modulus": 40.0, "gauge_pressure": 2e3}
+    for number in range(2):
+        mesh = shapes.icosphere(2, 1e-3, (0.0, 2.5e-3 * number, 1.5e-3))
+        builder.add_membrane(f"bead {number}", *mesh, **options)
+    ball = shapes.icosphere(2, 0.1, (0.0, 2.0, 0.2))
+    builder.add_membrane("ball", *ball, mass=0.1, stretch_modulus=2e3, gauge_pressure=2e3, velocity=(0.0, 5.0, 0.0))
+    builder.add_collider("table", *shapes.grid(20.0))
+    world = World(builder.build(), threads=1)
+    world.advance_frame()
+    assert not any(finding.reason is Reason.FAST for report in world.reports() for finding in report.reasons)
+
+
 # --- what explicit steps do not know ----------------------------------------------------------------------------
 
 
