@@ -50,7 +50,7 @@ def bake(obj: DataBlock, times: FloatArray, worlds: FloatArray, parents: FloatAr
 
     `times`: where curves are evaluated in these frames [frames], see `time_mapping.animation_frames`.
     """
-    locations, turns, scale = _channels(obj, np.linalg.inv(parents) @ worlds)
+    locations, turns, scale = _channels(obj, parents, np.linalg.inv(parents) @ worlds)
     _write_down(obj)
     rigid_pose.remove(obj)
     settings, data = obj.softpressure, obj.animation_data
@@ -100,8 +100,9 @@ def _write_down(obj: DataBlock) -> None:
     obj.softpressure.own_motion = json.dumps(kept)
 
 
-def _channels(obj: DataBlock, local: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Locations (n, 3), rotation matrices (n, 3, 3) and scale (3,) for an object's own channels.
+def _channels(obj: DataBlock, parents: FloatArray, local: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Locations (n, 3), rotation matrices (n, 3, 3) and scale (3,) for an object's own channels, by its matrices in the
+    space of its `parents`.
 
     Blender puts them together as T(location + delta location) (delta rotation) (rotation) S(scale * delta scale).
     """
@@ -116,9 +117,15 @@ def _channels(obj: DataBlock, local: FloatArray) -> tuple[FloatArray, FloatArray
         turns = local[:, :3, :3] / scale
     error = np.abs(np.swapaxes(turns, 1, 2) @ turns - np.eye(3)).max()
     if error > _SHEARED or np.linalg.det(turns).min() < 0.0:
+        parent, sizes = obj.parent.name if obj.parent else "", np.linalg.svd(parents[0, :3, :3], compute_uv=False)
+        if sizes[0] > (1.0 + _SHEARED) * sizes[-1]:
+            raise SoftPressureError(
+                f"{obj.name}: its parent {parent} is not scaled by the same in all directions, which shears what turns "
+                "below it. Clear the parent (Alt P, Keep Transformation) or apply its scale (Ctrl A) before baking."
+            )
         raise SoftPressureError(
-            f"{obj.name}: its parent {obj.parent.name if obj.parent else ''} changes its scale by up to "
-            f"{error:.2g} meanwhile. Clear the parent (Alt P, Keep Transformation) or its animated scale before baking."
+            f"{obj.name}: its parent {parent} changes its scale by up to {error:.2g} meanwhile. Clear the parent "
+            "(Alt P, Keep Transformation) or its animated scale before baking."
         )
     if obj.rotation_mode == "QUATERNION":
         delta = rotations.from_quaternion(np.array(obj.delta_rotation_quaternion, dtype=float))

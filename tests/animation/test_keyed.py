@@ -301,6 +301,13 @@ def test_a_run_that_is_continued_has_the_bits_of_one_that_was_not_interrupted(so
         ({"held": {0: np.zeros((3, 3))}}, "skin: positions of shape (3, 3); give (162, 3)."),
         ({"gravity": (0, 0)}, "scene: gravity (0, 0); give three finite numbers"),
         ({"values": {0: {"stretch_modulus": 1e15}}}, "would need"),
+        ({"pinned_positions": {0: np.zeros((3, 3))}}, "skin: pinned positions of shape (3, 3); give (0, 3)."),
+        ({"collider_positions": {0: np.zeros((5, 3))}}, "floor: positions of shape (5, 3); give (4, 3)."),
+        ({"collider_positions": {1: np.zeros((4, 3))}}, "collider: 1; the model has 1, counted from 0."),
+        ({"collider_positions": {0: np.full((4, 3), np.nan)}}, "floor: positions hold NaN or infinity. Check"),
+        ({"gauge_pressure": {0: -2e5}}, "skin: gauge pressure -200000 Pa; give a number of at least -101325."),
+        ({"gauge_pressure": {0: np.nan}}, "skin: gauge pressure nan Pa"),
+        ({"gauge_pressure": {7: 0.0}}, "membrane: 7; the model has 3, counted from 0."),
     ],
 )  # fmt: skip
 def test_impossible_values_are_refused(given, sentence):

@@ -1,3 +1,3 @@
-from bpy_scene import empty_file, falling
+from bpy_scene import begin, empty_file, falling, weightless
 
-__all__ = ["empty_file", "falling"]
+__all__ = ["begin", "empty_file", "falling", "weightless"]

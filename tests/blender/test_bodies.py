@@ -140,6 +140,7 @@ def test_bad_input_is_refused_with_a_sentence_and_nothing_changes(
     assert problem in str(raised.value) and remedy in str(raised.value)
     assert problem in problem_of(obj)  # the panel shows it
     assert (obj.softpressure.kind, len(obj.constraints)) == ("NONE", 0)
+    assert not obj.softpressure.is_property_set("body_type")
     if before is not None:
         assert fingerprint(obj) == before
     assert bpy.context.scene.render.use_lock_interface is False
@@ -190,19 +191,6 @@ def test_lock_interface_switched_off_is_warned_of() -> None:
     add_ball()
     bpy.context.scene.render.use_lock_interface = False
     assert "Lock Interface is off" in " ".join(status.notices(bpy.context.scene))
-
-
-def test_adding_that_fails_leaves_the_type_alone() -> None:
-    ball = add_ball(kind=None)
-    ball.scale.z = 0.0
-    bpy.context.view_layer.update()
-    with pytest.raises(RuntimeError, match="flattens it"):
-        bpy.ops.softpressure.add_body(kind="SOFT")
-    assert not ball.softpressure.is_property_set("body_type")
-    ball.scale.z = 1.0
-    bpy.context.view_layer.update()
-    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
-    assert ball.softpressure.body_type == "MEMBRANE"
 
 
 def test_vertices_in_one_point_are_called_that() -> None:

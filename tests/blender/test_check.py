@@ -371,16 +371,6 @@ def test_two_quads_never_get_a_common_diagonal():
     assert ((np.array(LENS)[triangles].mean(axis=1) - [0.5, 0, 0]) * areas).sum(axis=1).min() > -1e-9  # outwards
 
 
-def test_suzanne_is_added_after_her_holes_are_filled():
-    bpy.ops.mesh.primitive_monkey_add()
-    suzanne = bpy.context.object
-    assert "open edges" in refused(suzanne, simulation_mesh="DRAWN")
-    assert mesh_checks.fixes_for(suzanne) == ("FILL_HOLES",)
-    assert fix(suzanne, "FILL_HOLES") == {"FINISHED"}
-    assert suzanne.softpressure.kind == "SOFT"
-    assert problem_of(suzanne) == ""
-
-
 def add_stubborn():
     """A ball with a hole whose rim Blender cannot fill: a fin of one triangle stands on it."""
     ball = add_ball(kind=None)

@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+import shapes
 from bpy_panels import buttons, drawn
-from bpy_scene import add_ball, fingerprint, frame, rest, select, shown, this_run, this_session
+from bpy_scene import add_ball, add_mesh, fingerprint, frame, rest, select, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import export as panels
 from softpressure_ext.softpressure.baking import bake as baking
@@ -229,13 +230,13 @@ def test_thinning_keeps_the_fewest_frames_of_all_choices() -> None:
     counts = set()
     for error in (0.0, 0.6, 0.8, 1.0, 1.4, 3.0):
         for _ in range(10):
-            shapes = generator.normal(size=(7, 2, 3)).cumsum(axis=0).astype(np.float32)
-            kept = thinning.fewest(shapes, error)
-            assert thinning.deviation(shapes, kept) <= error
+            moves = generator.normal(size=(7, 2, 3)).cumsum(axis=0).astype(np.float32)
+            kept = thinning.fewest(moves, error)
+            assert thinning.deviation(moves, kept) <= error
             fewer = [
                 [0, *inner, 6] for count in range(len(kept) - 2) for inner in itertools.combinations(range(1, 6), count)
             ]
-            assert all(thinning.deviation(shapes, choice) > error for choice in fewer)
+            assert all(thinning.deviation(moves, choice) > error for choice in fewer)
             counts.add(len(kept))
     assert counts >= {2, 3, 4, 5, 7}
 
@@ -273,6 +274,40 @@ def test_several_soft_bodies_have_a_point_cache_each(tmp_path: Path) -> None:
     select(bpy.data.objects["Box"])
     with pytest.raises(RuntimeError, match="no soft body is selected"):
         export(tmp_path / "none.pc2", only_selected=True)
+
+
+def on_a_cage() -> Any:
+    """A mesh that follows a soft cage by a modifier, as *Add Cage* of earlier versions left it."""
+    cage = add_mesh("Ball Cage", *shapes.icosphere(3, 0.6, (0.0, 0.0, 0.0)))
+    cage.softpressure.simulation_mesh = "DRAWN"
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    ball = add_mesh("Ball", *shapes.icosphere(4, 0.5, (0.0, 0.0, 0.0)))
+    cage.parent, cage.display_type, cage.hide_render = ball, "WIRE", True
+    modifier: Any = ball.modifiers.new("SP Cage", "SURFACE_DEFORM")
+    modifier.target = cage
+    bpy.context.view_layer.update()
+    with bpy.context.temp_override(object=ball, active_object=ball):
+        bpy.ops.object.surfacedeform_bind(modifier=modifier.name)
+    assert modifier.is_bound
+    return ball
+
+
+def test_alembic_has_a_mesh_on_a_cage_in_every_frame_and_gltf_says_that_it_cannot(tmp_path: Any) -> None:
+    ball = on_a_cage()
+    bpy.ops.softpressure.simulate()
+    expected = {}
+    for number in (1, 5, 10):
+        frame(number)
+        expected[number] = shown(ball)
+    with pytest.raises(RuntimeError, match=r"Ball: follows its cage by a modifier, which glTF leaves out\. Export to"):
+        export(tmp_path / "ball.glb")
+    path = export(tmp_path / "ball.abc")
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.alembic_import(filepath=str(path))
+    (copy,) = [obj for obj in bpy.data.objects if obj.type == "MESH" and len(obj.data.vertices) == 2562]
+    for number, positions in expected.items():
+        frame(number)
+        np.testing.assert_allclose(shown(copy), positions, atol=2e-6)
 
 
 def test_exporting_says_what_is_wrong(tmp_path: Path) -> None:
@@ -345,7 +380,6 @@ def test_a_format_that_this_blender_was_built_without_is_greyed_with_the_cure(mo
     assert "USD: this Blender was built without USD. Use one from blender.org" in " ".join(drawn(panels.Export, 20_000))
 
 
-@pytest.mark.usefixtures("falling")
 def test_formats_that_the_state_forbids_are_greyed_and_the_cure_is_right(tmp_path: Path) -> None:
     every = {"ALEMBIC", "USD", "GLTF", "FBX", "PC2", "MDD", "CSV"}
     ball = add_ball()

@@ -11,6 +11,7 @@ from bpy_scene import (
     add_beast,
     attribute,
     captured,
+    finish,
     frame,
     key,
     play,
@@ -21,8 +22,6 @@ from bpy_scene import (
 )
 from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN, TORN
-from softpressure_ext.softpressure.simulation import interactive
-from softpressure_ext.softpressure.state import jobs, worker_thread
 
 
 def group(obj: Any, vertices: Any, name: str = "Group", weights: Any = 1.0) -> str:
@@ -195,27 +194,19 @@ def test_drawn_faces_on_torn_triangles_are_noted(monkeypatch: pytest.MonkeyPatch
     assert (flat[heights > tops[-1] + 0.05] == 4.0).all() and (flat[heights < tops[-1] - 0.05] > 4.0).all()
 
 
-def test_the_mouse_grabs_what_is_drawn_and_moves_it() -> None:
-    bpy.context.scene.use_gravity = False
+def test_the_mouse_grabs_what_is_drawn_and_moves_it(begin: Any, weightless: None) -> None:
     obj = add_beast(simulation_vertices=300)
-    playing = interactive.InteractivePlay(bpy.context.scene)
-    try:
-        for _ in jobs.whole(playing.begin(worker_thread.at_once)):
-            pass
-        x = rest(obj)
-        mesh_faces = np.array([polygon.vertices[:] for polygon in obj.data.polygons])
-        target = x[mesh_faces[np.argmax(x[mesh_faces][:, :, 2].mean(axis=1))]].mean(axis=0)
-        place = playing.hand.grab(target + (0, 0, 5), (0, 0, -1))
-        np.testing.assert_allclose(place, target, atol=1e-4)  # on the drawn face, not on the simulated one below
-        for _ in range(6):
-            place = place + (0.0, 0.0, 0.05)
-            playing.hand.drag(place)
-            for _ in jobs.whole(playing.step()):
-                pass
-        assert playing.hand.body_name == "Beast" and playing.hand.force > 0.0
-        assert (shown(obj) - x)[:, 2].mean() > 0.05
-    finally:
-        playing.end()
+    playing, x = begin(), rest(obj)
+    mesh_faces = np.array([polygon.vertices[:] for polygon in obj.data.polygons])
+    target = x[mesh_faces[np.argmax(x[mesh_faces][:, :, 2].mean(axis=1))]].mean(axis=0)
+    place = playing.hand.grab(target + (0, 0, 5), (0, 0, -1))
+    np.testing.assert_allclose(place, target, atol=1e-4)  # on the drawn face, not on the simulated one below
+    for _ in range(6):
+        place = place + (0.0, 0.0, 0.05)
+        playing.hand.drag(place)
+        finish(playing.step())
+    assert playing.hand.body_name == "Beast" and playing.hand.force > 0.0
+    assert (shown(obj) - x)[:, 2].mean() > 0.05
 
 
 @pytest.mark.usefixtures("falling")

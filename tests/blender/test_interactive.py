@@ -2,7 +2,6 @@
 
 import gc
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import bpy
@@ -13,6 +12,7 @@ from bpy_scene import (
     FallingWorld,
     add_ball,
     fingerprint,
+    finish,
     frame,
     height,
     play,
@@ -31,35 +31,10 @@ from softpressure_ext.softpressure.state import jobs, measurements, sessions, wo
 from softpressure_ext.softpressure.viewport import overlay
 
 
-@pytest.fixture
-def weightless() -> None:
-    bpy.context.scene.use_gravity = False
-
-
-@pytest.fixture
-def begin() -> Iterator[Any]:
-    """Begins interactive play of the scene; ended with the test."""
-    made = []
-
-    def start() -> interactive.InteractivePlay:
-        made.append(interactive.InteractivePlay(bpy.context.scene))
-        run(made[-1].begin(worker_thread.at_once))
-        return made[-1]
-
-    yield start
-    for one in made:
-        one.end()
-
-
-def run(work: Any) -> None:
-    for _ in jobs.whole(work):
-        pass
-
-
 def go_on(playing: interactive.InteractivePlay, count: int = 1) -> None:
     """Play frames."""
     for _ in range(count):
-        run(playing.step())
+        finish(playing.step())
 
 
 def momentum(world: Any, body: int = 0) -> Any:
@@ -103,7 +78,7 @@ def test_the_mouse_may_grab_poke_and_let_go_while_a_frame_is_stepped(begin: Any,
         work = playing.step(worker_thread.run)
         next(work, None)  # a quick frame is done by then
         act()
-        run(work)
+        finish(work)
     assert playing.frame == 3 and not playing.hand.world.rigid_velocity(0)[0].any()
     go_on(playing)
     assert playing.hand.world.rigid_velocity(0)[0][1] > 1.0
@@ -230,7 +205,7 @@ def test_another_mass_makes_a_model_that_keeps_positions_and_velocities(begin: A
     go_on(playing, 5)
     old, state = playing.hand.world, playing.hand.world.save()
     ball.softpressure.mass = box.softpressure.mass = 3.0
-    run(playing._follow(worker_thread.at_once))
+    finish(playing._follow(worker_thread.at_once))
     assert playing.hand.world is not old and playing.hand.world.model.body_mass.tolist()[:2] == [3.0, 3.0]
     kept = playing.hand.world.save()
     np.testing.assert_array_equal(kept.positions, state.positions)
@@ -247,7 +222,7 @@ def test_other_cells_keep_place_turn_and_speed(begin: Any, weightless: None) -> 
     go_on(playing, 30)
     before = shown(ball)
     ball.softpressure.cell_size = 0.25
-    run(playing._follow(worker_thread.at_once))
+    finish(playing._follow(worker_thread.at_once))
     np.testing.assert_allclose(playing.hand.world.positions(0), before, atol=0.01)
     np.testing.assert_allclose(momentum(playing.hand.world), (ball.softpressure.mass, 0, 0), atol=1e-3)
 

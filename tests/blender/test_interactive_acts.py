@@ -5,22 +5,13 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, height, this_session
+from bpy_scene import add_ball, finish, height, this_session
 from softpressure_ext.core import ParameterError
 from softpressure_ext.operators import interactive as operator
 from softpressure_ext.softpressure.simulation import interactive, interactive_actions
-from softpressure_ext.softpressure.state import jobs, worker_thread
 from softpressure_ext.softpressure.viewport import overlay
 
-
-@pytest.fixture(autouse=True)
-def weightless() -> None:
-    bpy.context.scene.use_gravity = False
-
-
-def run(work: Any) -> None:
-    for _ in jobs.whole(work):
-        pass
+pytestmark = pytest.mark.usefixtures("weightless")
 
 
 def kept(acts: str, frames: int) -> Any:
@@ -107,36 +98,31 @@ def test_acts_are_sorted_and_names_may_have_spaces() -> None:
         interactive_actions.parse("10")
 
 
-def test_keys_change_the_pressure_of_what_is_held_else_active_else_of_all() -> None:
+def test_keys_change_the_pressure_of_what_is_held_else_active_else_of_all(begin: Any) -> None:
     one, other = add_ball(gauge_pressure=1000.0), add_ball("Other", (3, 0, 5), gas_by="AMOUNT", gas_amount=50.0)
     add_ball("Empty", (6, 0, 5), gauge_pressure=0.0)
     box = add_ball("Box", (9, 0, 5), "RIGID")
-    playing = interactive.InteractivePlay(bpy.context.scene)
-    run(playing.begin(worker_thread.at_once))
-    try:
-        told = interactive_actions.pump(playing, box, 1.1)
-        assert told == "Ball: 1,100 Pa, Empty: 10 Pa, Other: 55 mol"
-        interactive_actions.pump(playing, None, 1.0 / 1.1)
-        assert interactive_actions.pump(playing, other, 1.0) == "Other: 50 mol"
-        playing.hand.grab_body("Ball", (0, 0, 5))
-        assert interactive_actions.pump(playing, other, 1.0) == "Ball: 1,000 Pa"
-        assert one.softpressure.gauge_pressure == pytest.approx(1000.0)
-        assert other.softpressure.gas_amount == pytest.approx(50.0)
-    finally:
-        playing.end()
+    playing = begin()
+    told = interactive_actions.pump(playing, box, 1.1)
+    assert told == "Ball: 1,100 Pa, Empty: 10 Pa, Other: 55 mol"
+    interactive_actions.pump(playing, None, 1.0 / 1.1)
+    assert interactive_actions.pump(playing, other, 1.0) == "Other: 50 mol"
+    playing.hand.grab_body("Ball", (0, 0, 5))
+    assert interactive_actions.pump(playing, other, 1.0) == "Ball: 1,000 Pa"
+    assert one.softpressure.gauge_pressure == pytest.approx(1000.0)
+    assert other.softpressure.gas_amount == pytest.approx(50.0)
     assert operator._PUMPS["PAGE_UP"] * operator._PUMPS["PAGE_DOWN"] == pytest.approx(1.0)
 
 
-def test_the_overlay_shows_particles_in_live_play_and_at_the_last_frame() -> None:
+def test_the_overlay_shows_particles_in_live_play_and_at_the_last_frame(begin: Any) -> None:
     """Two balls of 42 vertices that touch, an eighth of a particle per vertex each, on features of their surfaces."""
     for name, x in (("Ball", 0.0), ("Other", 1.05)):
         add_ball(name, (x, 0, 5), stretch_modulus=2000.0, gauge_pressure=200.0)
     scene, settings = bpy.context.scene, bpy.context.scene.softpressure
     settings.solver, settings.substeps, settings.detection = "RK4_MARTIN", 60, "FEATURE_PARTICLES"
     assert len(overlay.particles(scene)) == 0
-    playing = interactive.InteractivePlay(scene)
-    run(playing.begin(worker_thread.at_once))
-    run(playing.step())
+    playing = begin()
+    finish(playing.step())
     found = overlay.particles(scene)
     count = len(bpy.data.objects["Ball"].data.vertices) // 8
     assert found.shape == (2 * count, 3)

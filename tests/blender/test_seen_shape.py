@@ -74,24 +74,6 @@ def test_what_modifiers_show_is_simulated_and_falls_with_the_drawn_vertices(modi
 
 
 @pytest.mark.usefixtures("falling")
-def test_an_open_mesh_with_hair_is_simulated_with_its_hair() -> None:
-    """It was refused, with the advice to apply the modifier."""
-    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))
-    obj = bpy.context.object
-    fur = obj.modifiers.new("Fur", "PARTICLE_SYSTEM")
-    fur.particle_system.settings.type, fur.particle_system.settings.count = "HAIR", 50
-    add_soft(obj)
-    before = seen(obj)
-    play(1, 10)
-    np.testing.assert_allclose(seen(obj), before - (0, 0, fallen(9)), atol=1e-5)
-    assert fur.show_viewport
-    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    roots = np.array([hair.location for hair in evaluated.particle_systems[0].particles])
-    assert len(roots) == 50
-    assert np.abs(roots[:, 2].mean() - (3.0 - fallen(9))) < 0.5
-
-
-@pytest.mark.usefixtures("falling")
 def test_a_plane_that_is_solidified_is_a_skin() -> None:
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=10, y_subdivisions=10, location=(0, 0, 3))
     obj = bpy.context.object

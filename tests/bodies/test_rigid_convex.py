@@ -6,7 +6,6 @@ import shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
-from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.bodies.rigid.convex import MOST_FACES, convex_shapes
@@ -14,19 +13,8 @@ from softpressure_ext.core.bodies.rigid.motion import set_matrices, start_poses
 from softpressure_ext.core.contact.narrow_phase.separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shapes
 
 
-def hull(points):
-    """Outward triangles of a convex hull."""
-    found = ConvexHull(points)
-    triangles, centre = found.simplices.copy(), points.mean(axis=0)
-    a, b, c = points[triangles].transpose(1, 0, 2)
-    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), a - centre) < 0.0
-    triangles[inward] = triangles[inward, ::-1]
-    used, place = np.unique(triangles, return_inverse=True)
-    return points[used], place.reshape(-1, 3)
-
-
 def rock(seed, size=1.0):
-    return hull(np.random.default_rng(seed).normal(size=(10, 3)) * size)
+    return shapes.hull(np.random.default_rng(seed).normal(size=(10, 3)) * size)
 
 
 def shapes_of(*meshes):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import rigid_reference as reference
 import shapes
+from rigid_scene import block
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.bodies.rigid.inertia import inertia_of, mass_properties
 from validation import validated
@@ -12,30 +13,14 @@ from validation import validated
 ROUNDING = 1e-12
 
 
-def block(sizes, centre=(0.0, 0.0, 0.0), cells=1):
-    """Box of edges `sizes` [m]."""
-    x, triangles = shapes.box(1.0, cells)
-    return x * np.asarray(sizes) + np.asarray(centre), triangles
-
-
-def prism(outline, height):
-    """Solid over an outline, shape (n, 2), counter-clockwise, that its first corner sees all of."""
-    n = len(outline)
-    x = np.concatenate([np.c_[outline, np.zeros(n)], np.c_[outline, np.full(n, height)]])
-    fan = [(0, k, k + 1) for k in range(1, n - 1)]
-    bottom, top = [(a, c, b) for a, b, c in fan], [(a + n, b + n, c + n) for a, b, c in fan]
-    sides = [(k, (k + 1) % n, (k + 1) % n + n) for k in range(n)] + [(k, (k + 1) % n + n, k + n) for k in range(n)]
-    return x, np.array(bottom + top + sides)
-
-
 #: An L of two arms 1 m wide; its inner corner (1, 1) sees all of it.
 ELL = np.array([(1.0, 1.0), (1.0, 3.0), (0.0, 3.0), (0.0, 0.0), (4.0, 0.0), (4.0, 1.0)])
 
 MESHES = {
     "ball": shapes.icosphere(1, 0.3, (0.2, 0.1, -0.4)),
     "torus": shapes.torus(0.4, 0.15, 12, 7, (1.0, 2.0, 3.0)),
-    "box": block((0.3, 1.0, 2.0), (5.0, 6.0, 7.0), 2),
-    "ell": prism(ELL, 0.7),
+    "box": block((0.3, 1.0, 2.0), (5.0, 6.0, 7.0), cells=2),
+    "ell": shapes.prism(ELL, 0.7),
 }
 
 
@@ -49,7 +34,7 @@ def close(found, expected, share):
 @pytest.mark.parametrize("cells", [1, 3])
 def test_a_box(cells):
     a, b, c = sizes = np.array([0.3, 0.5, 1.1])
-    volume, centre, moment = mass_properties(*block(sizes, (4.0, -2.0, 1.0), cells))
+    volume, centre, moment = mass_properties(*block(sizes, (4.0, -2.0, 1.0), cells=cells))
     validated(
         "volume of a box", room="bodies/rigid", measured=volume, expected=a * b * c, unit="m³", rel=ROUNDING,
         source="a b c", reason="rounding",

@@ -29,21 +29,6 @@ def owned_gaps(points, mesh, thickness):
     return [sorted(g) for g in gaps]
 
 
-def random_floor(rng, cells=6):
-    """A flat square of random triangles in random order: a grid with moved inner points and random diagonals."""
-    n = cells + 1
-    grid = np.stack(np.meshgrid(np.arange(n), np.arange(n), indexing="ij"), -1).reshape(-1, 2) / cells * 2.0 - 1.0
-    inner = (np.abs(grid) < 0.999).all(axis=1)
-    grid[inner] += rng.uniform(-0.25, 0.25, (inner.sum(), 2)) * 2.0 / cells
-    triangles = []
-    for i in range(cells):
-        for j in range(cells):
-            a, b, c, d = i * n + j, (i + 1) * n + j, (i + 1) * n + j + 1, i * n + j + 1
-            triangles += [(a, b, c), (a, c, d)] if rng.random() < 0.5 else [(a, b, d), (b, c, d)]
-    order = rng.permutation(len(triangles))
-    return np.column_stack([grid, np.zeros(len(grid))]), np.array(triangles, np.int32)[order]
-
-
 @settings(max_examples=200, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), shape=st.sampled_from(["any", "sliver", "needle", "point"]))
 def test_closest_point_agrees_with_its_definition(seed, shape):
@@ -67,7 +52,8 @@ def test_closest_point_agrees_with_its_definition(seed, shape):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_flat_floor_is_one_plane_however_it_is_triangulated(seed, turned):
     rng = np.random.default_rng(seed)
-    positions, triangles = random_floor(rng)
+    flat, triangles = reference.random_plate(rng, 6, 0.5 / 6)
+    positions, triangles = np.column_stack([flat, np.zeros(len(flat))]), rng.permutation(triangles)
     ends = positions[triangles]
     above_edges = 0.5 * (ends + np.roll(ends, 1, axis=1)).reshape(-1, 3)
     near_edges = above_edges + 1e-9 * rng.normal(size=above_edges.shape)
@@ -95,22 +81,7 @@ def test_weights_and_normal_are_the_gradient_of_the_gap():
     model, contacts = probe(points, mesh, 0.6)
     rows = [k for k in range(contacts.edge_start) if contacts.points[k, 0] < len(points)]
     assert {int(contacts.feature[k]) for k in rows} >= {0, 1, 4}
-    weights, normal, corners = contacts.weights.copy(), contacts.normal.copy(), contacts.points.copy()
-    step = 1e-6
-    for row in rows:
-        for slot in range(4):
-            for axis in range(3):
-                gap = []
-                for sign in (1, -1):
-                    x = model.rest_positions.copy()
-                    x[corners[row, slot], axis] += sign * step
-                    reference.evaluate(model, x, contacts)
-                    gap.append(contacts.gap[row])
-                # central differences: error step^2 * curvature, 1e-12 / 0.05^2, and rounding 1e-16 / step
-                slope = (gap[0] - gap[1]) / (2 * step)
-                assert abs(slope - weights[row, slot] * normal[row, axis]) < 1e-6
-    np.testing.assert_allclose(np.linalg.norm(normal[rows], axis=1), 1.0, atol=1e-12)
-    np.testing.assert_allclose(weights[rows].sum(axis=1), 0.0, atol=1e-12)
+    reference.check_gradient(model, contacts, rows)
 
 
 def shallow_bowl():

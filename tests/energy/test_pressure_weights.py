@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from scenes import advance, virial_pressure
+from scenes import advance, momenta, virial_pressure
 from softpressure_ext.core import ModelBuilder, ParameterError, World
 
 SOLVERS = ("EXPLICIT", "RK4")
@@ -21,13 +21,6 @@ def box_world(solver, weigh=None, **options):
         weights = weigh(positions)
         builder.weigh_pressure(0, np.arange(len(weights)), weights)
     return World(builder.build(), frame_rate=RATE, substeps=10 if solver == "RK4" else 1, threads=1, solver=solver)
-
-
-def momenta(world):
-    """Momentum [N s] of the only body, and angular momentum [N m s] about the origin."""
-    state, mass = world.save(), world.model.vertex_mass[:, None]
-    moving = mass * state.velocities[: len(mass)]
-    return moving.sum(axis=0), np.cross(state.positions[: len(mass)], moving).sum(axis=0)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -41,6 +41,22 @@ def test_a_cube_does_not_jump_at_the_start(drawn, size):
     assert np.abs(now).max() > 0.53 * size  # it has bulged
 
 
+def test_a_cube_does_not_jump_beside_a_fast_jelly():
+    """Frames are several runs of steps then, each of which added its loads to those of the one before: 20 J."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_membrane("cube", *shapes.box(1.0, 6), drawn_shape="INFLATED", **DEFAULT)
+    jelly, triangles = shapes.box(0.5, 2)
+    builder.add_solid(
+        "jelly", jelly + [0.0, 5.0, 0.0], triangles, cell_size=0.25, mass=1.0, modulus=2e4, velocity=(100.0, 0.0, 0.0)
+    )
+    world = World(builder.build(), threads=1)
+    energy = 0.0
+    for _ in range(12):
+        world.advance_frame()
+        energy = max(energy, world.diagnostics().bodies[0].kinetic_energy)
+    assert energy < 1.0
+
+
 def test_fading_loads_keep_momentum_of_a_cube_that_spins():
     world = world_of(shapes.box(1.0, 6))
     state = world.save()

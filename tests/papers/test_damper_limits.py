@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from damped_bodies import Breathing, dented_ball, energy
-from softpressure_ext.core import DivergenceError
+from damped_bodies import Breathing, dented_ball
+from scenes import energy
+from softpressure_ext.core import DivergenceError, MethodOptions
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.schemes import SCHEMES, Scheme, stable_angle
 from softpressure_ext.core.papers.stability import stable_time, stiffest_frequency
@@ -64,14 +65,17 @@ def test_a_body_breathes_up_to_the_stable_angle(method, ratio):
     assert sizes[0] < 1e-6 < sizes[1]
 
 
-@pytest.mark.parametrize("eta", [1.0, 300.0])
-@pytest.mark.parametrize("method", FORCE_BASED)
-def test_the_step_that_is_recommended_holds_with_dampers(method, eta):
+RECOMMENDED = [(method, eta, "SIMPLIFIED") for method in FORCE_BASED for eta in (1.0, 300.0)]
+RECOMMENDED += [(method, 0.0, "ALL") for method in ("EXPLICIT_EULER", "HEUN", "RK4")]
+
+
+@pytest.mark.parametrize(("method", "eta", "neighbours"), RECOMMENDED)
+def test_the_step_that_is_recommended_holds_with_dampers(method, eta, neighbours):
     """A dented ball under pressure that is let go loses energy, with the bodies' losses of any ratio."""
     world = dented_ball(method, eta)
     gas = (world.model.gauge_pressure + world.model.ambient_pressure) * world.model.rest_volume
-    step = stable_time(world.model, SoftForces(world.model), method, gas)
-    world = dented_ball(method, eta, step)
+    step = stable_time(world.model, SoftForces(world.model), method, gas, neighbours == "ALL")
+    world = dented_ball(method, eta, step, options=MethodOptions(neighbour_damping=neighbours))
     start = energy(world)
     for _ in range(300):
         world.advance_frame()  # would raise `DivergenceError`

@@ -28,20 +28,24 @@ ROUNDING = 1e-12
 SUBSTEPS = {"EXPLICIT": 4, "XPBD": 20, "RK4": 60, "RK4_MARTIN": 60}
 
 
+def made(builder, solver, substeps=None, **options):
+    """A world with options of the method."""
+    count, chosen = substeps or SUBSTEPS[solver], MethodOptions(**options)
+    return World(builder.build(), frame_rate=60.0, substeps=count, threads=1, solver=solver, options=chosen)
+
+
 def one_body(x, triangles, **options):
     builder = ModelBuilder(gravity=options.pop("gravity", (0, 0, 0)))
     builder.add_membrane("body", x, triangles, **({"mass": 0.3, "gauge_pressure": 2e3} | options))
     return builder.build()
 
 
-def ball_world(ball=SOFT, solver="EXPLICIT", gravity=(0, 0, -GRAVITY), drop=None, substeps=None, **options):
+def ball_world(ball=SOFT, solver="EXPLICIT", gravity=(0, 0, -GRAVITY), drop=None, **options):
     builder = ModelBuilder(gravity=gravity)
     add_ball(builder, ball, 2, (0, 0, ball.radius + (drop or 0.0)))
     if drop is not None:
         builder.add_collider("floor", *shapes.grid(4.0))
-    options = options.pop("options", MethodOptions(**options))
-    count = substeps or SUBSTEPS[solver]
-    return World(builder.build(), frame_rate=60.0, substeps=count, threads=1, solver=solver, options=options)
+    return made(builder, solver, **options)
 
 
 def bean(seed=3):
@@ -140,18 +144,12 @@ def test_pressure_by_springs_neither_pushes_nor_turns(mesh):
     arm = model.rest_positions[:n] - model.rest_positions[:n].mean(axis=0)
     # a billionth of the inertia is added to it (`rigid_motion.rigid_motions`)
     assert np.abs(np.cross(arm, gradient).sum(axis=0)).max() < 1e-8 * np.abs(arm).max() * size
-    # an independent twin: springs counted from the triangles, and the rigid part by least squares
+    # an independent twin: springs counted from the triangles, and the rigid part by its momenta
     springs = np.array([len(np.unique(triangles[(triangles == i).any(axis=1)])) - 1 for i in range(n)], float)
     outer = model.point_of_vertex[:n]
     scaled = (springs / springs.mean())[:, None] * exact[outer]
-    arm, mass = arm[outer], model.vertex_mass[outer]
-    basis = np.zeros((n, 3, 6))
-    basis[:, :, :3] = np.eye(3)
-    for axis in range(3):
-        basis[:, :, 3 + axis] = np.cross(np.eye(3)[axis], arm)
-    weighted = (mass[:, None, None] * basis).reshape(-1, 6)
-    motion = np.linalg.solve(weighted.T @ basis.reshape(-1, 6), basis.reshape(-1, 6).T @ scaled.ravel())
-    expected = scaled - (weighted @ motion).reshape(n, 3)
+    mass = model.vertex_mass[outer]
+    expected = scaled - mass[:, None] * reference.rigid_velocities(arm[outer], scaled / mass[:, None], mass)
     np.testing.assert_allclose(gradient[outer], expected, rtol=0, atol=1e-8 * np.abs(exact).max())
     if mesh == "spot":
         assert np.abs(scaled.sum(axis=0)).max() > 1e-4 * size  # so much it would push by itself
@@ -163,10 +161,7 @@ def test_a_body_by_itself_keeps_its_momenta_whatever_the_rule(solver, choice):
     x, triangles = bean()
     builder = ModelBuilder(gravity=(0, 0, 0), ambient_pressure=0.0)  # as in the papers
     builder.add_membrane("bean", x, triangles, mass=0.3, gauge_pressure=2e3, stretch_modulus=5e3)
-    world = World(
-        builder.build(), frame_rate=60.0, substeps=SUBSTEPS[solver], threads=1, solver=solver,
-        options=MethodOptions(**choice),
-    )  # fmt: skip
+    world = made(builder, solver, **choice)
     advance(world, 10)
     speed = np.abs(world.velocities(0)).max()
     assert speed > 1e-2  # it rings
@@ -191,9 +186,7 @@ def test_balls_hold_as_much_with_every_rule_():
     for choice in ({"volume": "BOUNDING_BOX"}, {"volume": "CENTRE_FAN"}, {"spread": "VALENCE"}):
         builder = ModelBuilder(gravity=(0, 0, 0))
         add_ball(builder, BASKETBALL, 2, damping=60.0)
-        world = World(
-            builder.build(), frame_rate=60, substeps=80, threads=1, options=MethodOptions(**choice), solver="RK4"
-        )
+        world = made(builder, "RK4", 80, **choice)
         advance(world, 17)
         # as exact as the default rule holds this mesh (`physics/test_hold.py`); by springs twelve vertices bulge less
         assert world.diagnostics().bodies[0].volume_ratio == pytest.approx(expected, rel=3e-3), choice
@@ -211,10 +204,7 @@ def test_a_rule_that_bursts_a_body_in_air_names_the_remedy():
     x, triangles = bean()
     builder = ModelBuilder(gravity=(0, 0, 0))
     builder.add_membrane("bean", x, triangles, mass=0.3, gauge_pressure=2e3, stretch_modulus=5e3)
-    world = World(
-        builder.build(), frame_rate=60.0, substeps=60, threads=1, solver="RK4",
-        options=MethodOptions(volume="BOUNDING_BOX"),
-    )  # fmt: skip
+    world = made(builder, "RK4", volume="BOUNDING_BOX")
     with pytest.raises(DivergenceError, match=r"bean: .* use the exact volume or no air outside"):
         advance(world, 40)
 
@@ -231,15 +221,12 @@ def test_step_damping_does_not_depend_on_the_substep(solver):
         "body", x, triangles, mass=1.0, gauge_pressure=0.0, stretch_modulus=100.0, velocity=(2.0, -1.0, 0.5)
     )
     builder.add_rigid("box", *shapes.icosphere(0, 0.2, (9, 0, 0)), mass=1.0, velocity=(1.0, 0, 0))
-    model = builder.build()
-    k = model.edges.stiffness[0]
-    np.testing.assert_allclose(model.edges.stiffness, k, rtol=1e-12)
+    stiffness = builder.build().edges.stiffness
+    k = stiffness[0]
+    np.testing.assert_allclose(stiffness, k, rtol=1e-12)
     rho = 0.01 + 0.99 * k / 4000.0
     for substeps in (20, 60):
-        world = World(
-            model, frame_rate=60.0, substeps=substeps, threads=1, solver=solver,
-            options=MethodOptions(step_damping=True, stiffest_spring=4000.0),
-        )  # fmt: skip
+        world = made(builder, solver, substeps, step_damping=True, stiffest_spring=4000.0)
         advance(world, 40)
         left = (1.0 - rho) ** 40
         assert 0.01 < left < 0.4
@@ -250,9 +237,7 @@ def test_step_damping_does_not_depend_on_the_substep(solver):
 def test_rigid_bodies_alone_are_damped_alike():
     builder = ModelBuilder(gravity=(0, 0, 0))
     builder.add_rigid("box", *shapes.icosphere(0, 0.2), mass=1.0, velocity=(1.0, 0, 0), angular_velocity=(0, 0, 3.0))
-    world = World(
-        builder.build(), frame_rate=60.0, substeps=7, options=MethodOptions(step_damping=True), solver="EXPLICIT"
-    )
+    world = made(builder, "EXPLICIT", 7, step_damping=True)
     advance(world, 60)
     moved, turned = world.rigid_velocity(0)
     assert moved[0] == pytest.approx(0.99**60, rel=1e-9)
@@ -287,6 +272,6 @@ def test_the_ramp_reaches_exactly_what_is_asked_for_and_gravity_waits(solver):
 def test_without_gas_gravity_waits_for_nothing():
     builder = ModelBuilder()
     builder.add_rigid("box", *shapes.icosphere(0, 0.2), mass=1.0)
-    world = World(builder.build(), frame_rate=60.0, options=MethodOptions(ramp_time=1.0), solver="EXPLICIT")
+    world = made(builder, "EXPLICIT", ramp_time=1.0)
     world.advance_frame()
     assert world.rigid_velocity(0)[0][2] == pytest.approx(-GRAVITY / 60.0, rel=1e-9)

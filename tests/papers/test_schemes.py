@@ -110,11 +110,7 @@ def simplified(method, twin, x, v, h, earlier):
         pull[i] += k * earlier[source] * damped[source] / np.linalg.norm(damped[source])
     change = (damped * h + h * h * pull) / (twin.mass + h * h * stiffness[:, None])
     lack = h * force / twin.mass - change
-    m = twin.mass[:, 0]
-    centre, mean = m @ x / m.sum(), m @ lack / m.sum()
-    arm = x - centre
-    inertia = sum(mass * (r @ r * np.eye(3) - np.outer(r, r)) for mass, r in zip(m, arm, strict=True))
-    change = change + mean + np.cross(np.linalg.solve(inertia, m @ np.cross(arm, lack)), arm)
+    change = change + reference.rigid_velocities(x, lack, twin.mass[:, 0])
     return x + h * (v + change), v + change, np.linalg.norm(change, axis=1)
 
 

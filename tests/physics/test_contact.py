@@ -5,10 +5,9 @@ import pytest
 import shapes
 from contact_reference import inside
 from rigid_scene import block
-from scenes import Ball, add_ball, advance, momentum, moved_mass
+from scenes import Ball, add_ball, advance, energy, momentum
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.contact.untangle.crossings import Crossings
-from softpressure_ext.core.energy.mechanical import mechanical_energy
 
 
 def crossing_triangles(world):
@@ -130,12 +129,6 @@ def test_a_skin_that_starts_crossed_with_itself_comes_apart_within_a_second(name
     assert speed < (0.3 if name == "tube" else 5.0)  # m/s: the ball was stretched by half, and springs back
     assert max(energies) <= energies[0] * (1.0 + 1e-9)  # pushed out, not shot out
     assert np.linalg.norm(momentum(world)) < 1e-9  # kg m/s: nothing pushes but the skin itself
-
-
-def energy(world):
-    """Motion, springs, hinges and gas [J]."""
-    volumes = np.array([world.diagnostics().bodies[0].volume])
-    return float(mechanical_energy(world.model, moved_mass(world), world.save(), volumes)[0])
 
 
 def rest_motion(world, bodies, seconds):

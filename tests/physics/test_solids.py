@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import shapes
 from crossings import assert_nothing_crosses
-from scenes import advance
+from scenes import advance, momenta
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.solvers.xpbd.pressure_retention import compliance_ratio
-from solid_scene import bar, lattice_momentum, place, static_moves, world_of
+from solid_scene import bar, place, static_moves, world_of
 from validation import validated
 
 #: Those that are to do all with solids.
@@ -108,9 +108,9 @@ def test_free_flight_keeps_momentum(solver):
     x = state.positions[:n]
     state.velocities[:n] += np.cross((0.0, 0.0, 5.0), x) + np.stack([0.5 * x[:, 0], -x[:, 1], x[:, 2]], axis=1)
     world.load(state)
-    push, turn = lattice_momentum(world)
+    push, turn = momenta(world)
     advance(world, 20)
-    now, turned = lattice_momentum(world)
+    now, turned = momenta(world)
     validated(
         "momentum of a solid in flight", room="bodies/lattice", measured=now, expected=push, unit="kg m/s",
         abs=1e-6 * np.abs(push).max(), source="conserved", reason="what sweeps leave",

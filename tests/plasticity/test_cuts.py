@@ -51,12 +51,3 @@ def test_a_sharp_body_that_does_not_touch_cuts_nothing():
     world, _ = world_of(sharp=True)
     advance(world, 4)
     assert not world.torn_triangles(0).any()
-
-
-def test_a_balloon_pops_at_the_frame_where_its_tear_strain_falls():
-    world, _ = world_of(sharp=False, tear_strain=2.0, gap=1.0)
-    advance(world, 3, values={0: {"tear_strain": 2.0}})
-    assert not world.torn_triangles(0).any()
-    advance(world, 6, values={0: {"tear_strain": 0.01}})
-    assert world.torn_triangles(0).any()
-    assert world.diagnostics().bodies[0].gauge_pressure < 600.0

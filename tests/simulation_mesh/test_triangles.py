@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 import shapes
-from scipy.spatial import ConvexHull
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.simulation_mesh.even import even_mesh
 
@@ -16,12 +15,7 @@ NORMAL, FINE = 1_000, 4_000
 def scattered(count):
     """A ball of random vertices."""
     x = np.random.default_rng(3).normal(size=(count, 3))
-    x /= np.linalg.norm(x, axis=1)[:, None]
-    triangles = ConvexHull(x).simplices.astype(np.int32)
-    normal = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
-    inwards = (normal * x[triangles[:, 0]]).sum(axis=1) < 0.0
-    triangles[inwards] = triangles[inwards, ::-1]
-    return x, triangles
+    return shapes.hull(x / np.linalg.norm(x, axis=1)[:, None])
 
 
 DRAWN = {"icosphere": shapes.icosphere(4), "UV sphere": shapes.uv_sphere(32, 64), "random": scattered(3_000)}

@@ -15,8 +15,8 @@ from softpressure_ext.core import FrameInput, MethodOptions, Model, State, prepa
 from softpressure_ext.core.bodies.lattice.follow import followed
 from softpressure_ext.softpressure.reports import run_state, status
 from softpressure_ext.softpressure.scene_io import actions
-from softpressure_ext.softpressure.simulation import build
-from softpressure_ext.softpressure.state import sessions
+from softpressure_ext.softpressure.simulation import build, interactive
+from softpressure_ext.softpressure.state import jobs, sessions, worker_thread
 
 _registered = False
 # Blender's own add-ons stay as they are: an empty file would take them away and back, for half of its time.
@@ -137,6 +137,33 @@ def falling(monkeypatch: pytest.MonkeyPatch) -> type[FallingWorld]:
     monkeypatch.setattr(build, "World", FallingWorld)
     monkeypatch.setattr(prepare, "is_prepared", lambda *_: True)  # it has no kernels
     return FallingWorld
+
+
+@pytest.fixture
+def weightless() -> None:
+    """Bodies do not fall."""
+    bpy.context.scene.use_gravity = False
+
+
+@pytest.fixture
+def begin() -> Iterator[Any]:
+    """Begins interactive play of the scene; ended with the test."""
+    made = []
+
+    def start() -> interactive.InteractivePlay:
+        made.append(interactive.InteractivePlay(bpy.context.scene))
+        finish(made[-1].begin(worker_thread.at_once))
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.end()
+
+
+def finish(work: jobs.Work) -> None:
+    """Do all of a job at once."""
+    for _ in jobs.whole(work):
+        pass
 
 
 def add_ball(name: str = "Ball", location: Any = (0, 0, 5), kind: str | None = "SOFT", **settings: Any) -> Any:

@@ -3,84 +3,43 @@
 from types import SimpleNamespace
 
 import numpy as np
+from softpressure_ext.core.bodies.assembly import contact_surfaces, starts
 from softpressure_ext.core.contact.narrow_phase.edge_edge import evaluate_edges
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_rows
 from softpressure_ext.core.contact.near_pairs import near_pairs
 
 
-def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None, self_collision=False):
+def model_of(membranes, colliders=(), *, thickness=0.01, self_collision=False):
     """The part of a `Model` that contact search reads, from (positions, triangles) pairs of any kind of mesh.
 
     Made by hand so that also meshes a `ModelBuilder` would refuse (triangle soup) can be searched.
     """
-    bodies = [*membranes, *colliders]
+    bodies, count = [*membranes, *colliders], len(membranes) + len(colliders)
     sizes = [len(positions) for positions, _ in bodies]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    offsets = starts(sizes)
     triangles = np.concatenate([t + o for (_, t), o in zip(bodies, offsets, strict=False)]).astype(np.int32)
-    counts = [len(t) for _, t in bodies]
-    count = len(bodies)
-    edges = {}
-    for number, corners in enumerate(triangles):
-        for k in range(3):
-            edges[(corners[k], corners[(k + 1) % 3])] = number
-    neighbour = np.array(
-        [[edges.get((t[(k + 1) % 3], t[k]), -1) for k in range(3)] for t in triangles], np.int32
-    ).reshape(-1, 3)
-    apexes = {}
-    for corners in triangles.tolist():
-        for k in range(3):
-            side = tuple(sorted((corners[k], corners[(k + 1) % 3])))
-            apexes.setdefault(side, []).append(corners[(k + 2) % 3])
-    sides = sorted(apexes)
-    body_of = np.repeat(np.arange(count), sizes).astype(np.int32)
     return SimpleNamespace(
         membrane_count=len(membranes),
         rigid_count=0,
         moving_count=len(membranes),
         body_count=count,
         is_lattice=lambda body: False,
-        has_gas=lambda body: False,
         ignores=np.zeros((count, count), bool),
         vertex_count=int(offsets[len(membranes)]),
         moving_point_count=int(offsets[len(membranes)]),
-        rigid=SimpleNamespace(
-            point_start=offsets[len(membranes) : len(membranes) + 1],
-            radius=np.zeros(0),
-            arm=np.zeros((0, 3)),
-            unknown=np.zeros(0, np.int32),
-        ),
+        rigid=SimpleNamespace(arm=np.zeros((0, 3)), unknown=np.zeros(0, np.int32)),
         flat=SimpleNamespace(
-            pairs=np.zeros((0, 2), np.int32),
-            pair_normal=np.zeros((0, 3)),
-            normal=np.zeros((len(membranes), 3)),
-            depth=np.zeros(len(membranes)),
+            pairs=np.zeros((0, 2), np.int32), normal=np.zeros((len(membranes), 3)), depth=np.zeros(len(membranes))
         ),
         point_count=int(offsets[-1]),
         body_point_start=offsets,
-        point_body=body_of,
+        point_body=np.repeat(np.arange(count), sizes).astype(np.int32),
         rest_positions=np.concatenate([np.asarray(p, float) for p, _ in bodies]),
         thickness=np.broadcast_to(np.asarray(thickness, float), (count,)).copy(),
         self_collision=np.arange(count) < (len(membranes) if self_collision else 0),
-        friction=np.full(count, 0.5) if friction is None else np.asarray(friction, float),
-        bounciness=np.zeros(count) if bounciness is None else np.asarray(bounciness, float),
-        edges=SimpleNamespace(points=np.zeros((0, 2), np.int32), stiffness=np.zeros(0), rest_length=np.zeros(0)),
-        stiffening=np.zeros(len(membranes)),
-        attachments=SimpleNamespace(
-            points=np.zeros((0, 4), np.int32),
-            body=np.zeros(0, np.int32),
-            weights=np.zeros((0, 4)),
-            offset=np.zeros((0, 3)),
-            stiffness=np.zeros(0),
-        ),
-        surfaces=SimpleNamespace(
-            triangles=triangles,
-            triangle_body=np.repeat(np.arange(count), counts).astype(np.int32),
-            body_triangle_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-            triangle_neighbour=neighbour,
-            edges=np.array(sides, np.int32).reshape(-1, 2),
-            edge_body=body_of[[low for low, _ in sides]],
-            edge_apex=np.array([(apexes[side] + [-1, -1])[:2] for side in sides], np.int32).reshape(-1, 2),
-        ),
+        friction=np.full(count, 0.5),
+        attachments=SimpleNamespace(points=np.zeros((0, 4), np.int32), body=np.zeros(0, np.int32)),
+        surfaces=contact_surfaces(triangles, starts([len(t) for _, t in bodies])),
     )
 
 
@@ -198,6 +157,39 @@ def evaluate(model, x, pairs):
     """Write the gaps of pairs at x."""
     evaluate_rows(x, (model.surfaces.triangles, model.surfaces.triangle_neighbour), pairs.thickness, pairs)
     evaluate_edges(x, pairs)
+
+
+def check_gradient(model, contacts, rows):
+    """Weights and normal of these contacts are the gradient of their gaps, by central differences."""
+    step = 1e-6  # the error is step^2 times a curvature of 1 / 0.03^2, and rounding 1e-16 / step
+    weights, normal, points = contacts.weights.copy(), contacts.normal.copy(), contacts.points.copy()
+    for row in rows:
+        for slot, axis in np.ndindex(4, 3):
+            gap = []
+            for sign in (1, -1):
+                x = model.rest_positions.copy()
+                x[points[row, slot], axis] += sign * step
+                evaluate(model, x, contacts)
+                gap.append(contacts.gap[row])
+            assert abs((gap[0] - gap[1]) / (2 * step) - weights[row, slot] * normal[row, axis]) < 1e-6
+    np.testing.assert_allclose(np.linalg.norm(normal[rows], axis=1), 1.0, atol=1e-12)
+    np.testing.assert_allclose(weights[rows].sum(axis=1), 0.0, atol=1e-12)
+
+
+def random_plate(rng, cells, aside):
+    """A flat square from -1 to 1 of random triangles: a grid with inner points moved by up to `aside`, either diagonal.
+
+    Positions in the plane and triangles.
+    """
+    n = cells + 1
+    grid = np.stack(np.meshgrid(np.arange(n), np.arange(n), indexing="ij"), -1).reshape(-1, 2) / cells * 2.0 - 1.0
+    inner = (np.abs(grid) < 0.999).all(axis=1)
+    grid[inner] += rng.uniform(-aside, aside, (inner.sum(), 2))
+    triangles = []
+    for i, j in np.ndindex(cells, cells):
+        a, b, c, d = i * n + j, (i + 1) * n + j, (i + 1) * n + j + 1, i * n + j + 1
+        triangles += [(a, b, c), (a, c, d)] if rng.random() < 0.5 else [(a, b, d), (b, c, d)]
+    return grid, np.array(triangles, np.int32)
 
 
 def windings(points, x, triangles):

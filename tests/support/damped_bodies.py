@@ -8,7 +8,6 @@ solid, K = 15 mu V; of a skin, 3 Y A; of a flat truss in plane stress with nu = 
 import numpy as np
 import shapes
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.energy.mechanical import mechanical_energy
 
 MASS, SIZE, DEPTH, MODULUS = 2.0, 0.4, 0.1, 1e4
 RATIO = 0.05
@@ -96,21 +95,15 @@ def measured_rate(body, solver, step, time, strain=0.02):
     return np.log(start / body.amplitude(world)) / (count * step)
 
 
-def dented_ball(solver, eta, step=1e-3, substeps=1):
+def dented_ball(solver, eta, step=1e-3, substeps=1, **options):
     """A ball of 42 vertices under pressure, squashed and spinning; one step per frame."""
     builder = ModelBuilder(gravity=(0, 0, 0))
     x, triangles = shapes.icosphere(1, 0.2)
     builder.add_membrane("ball", x, triangles, mass=0.2, gauge_pressure=2e3, stretch_modulus=5e3, spring_damping=eta)
-    world = World(builder.build(), frame_rate=1.0 / step, substeps=substeps, threads=1, solver=solver)
+    world = World(builder.build(), frame_rate=1.0 / step, substeps=substeps, threads=1, solver=solver, **options)
     state, n = world.save(), world.model.vertex_count
     x = state.positions[:n] * (1.0, 0.9, 1.05)
     state.positions[:n] = x
     state.velocities[:n] = np.cross((3.0, 1.0, -2.0), x) + (0.5, 0.0, 0.2)
     world.load(state)
     return world
-
-
-def energy(world):
-    """Motion, springs and gas [J]."""
-    model, volume = world.model, world.diagnostics().bodies[0].volume
-    return float(mechanical_energy(model, model.vertex_mass, world.save(), np.array([volume]))[0])

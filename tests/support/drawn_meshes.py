@@ -11,15 +11,10 @@ GOLDEN = (1 + 5**0.5) / 2
 
 def bevelled_box(width=0.08):
     """Unit cube whose edges and corners are cut off, 24 vertices: the hull of the corners of its six faces."""
-    from scipy.spatial import ConvexHull
-
     corners = np.array([(i, j, k) for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], float)
     inner = 1.0 - 2.0 * width
     points = np.concatenate([0.5 * corners * np.where(np.arange(3) == axis, 1.0, inner) for axis in range(3)])
-    triangles = ConvexHull(points).simplices
-    a, b, c = (points[triangles[:, corner]] for corner in range(3))
-    is_in = np.einsum("ij,ij->i", np.cross(b - a, c - a), a) < 0
-    return points, np.where(is_in[:, None], triangles[:, ::-1], triangles)
+    return shapes.hull(points)
 
 
 def figure(subdivisions=4):

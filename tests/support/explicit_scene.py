@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 import rigid_scenes
+import scenes
 import shapes
 from crossings import assert_nothing_crosses
-from force_scene import hinge_energies
 from numpy.typing import NDArray
-from scenes import moved_mass
 from softpressure_ext.benchmarks import scenes as bench_scenes
 from softpressure_ext.benchmarks.engines.ours import triangles_of
 from softpressure_ext.core import FrameInput, Model, ModelBuilder, World
@@ -87,33 +86,15 @@ def run(world: World, frames: int, given: Callable[[int], FrameInput] | None = N
 
 def momenta(world: World) -> tuple[FloatArray, FloatArray]:
     """Momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of all membranes and rigid bodies."""
-    state, n = world.save(), world.model.vertex_count
-    impulse = moved_mass(world)[:, None] * state.velocities[:n]
-    push, turn = impulse.sum(axis=0), np.cross(state.positions[:n], impulse).sum(axis=0)
+    push, turn = scenes.momenta(world)
     return push + rigid_scenes.momentum(world), turn + rigid_scenes.angular_momentum(world)
 
 
 def motion(world: World) -> tuple[float, float]:
     """Sums of |m v| [kg m/s] and |x| |m v| [kg m^2/s] of the membranes, the scales of rounding in momenta."""
     state, n = world.save(), world.model.vertex_count
-    impulse = moved_mass(world) * np.linalg.norm(state.velocities[:n], axis=1)
+    impulse = scenes.moved_mass(world) * np.linalg.norm(state.velocities[:n], axis=1)
     return float(impulse.sum()), float(impulse @ np.linalg.norm(state.positions[:n], axis=1))
-
-
-def energy(world: World) -> float:
-    """Mechanical energy [J]: motion, height, springs, bending and gas; no body may have cells."""
-    model, state, n = world.model, world.save(), world.model.vertex_count
-    assert not len(model.tetrahedra.points)
-    x, v, mass = state.positions[:n], state.velocities[:n], moved_mass(world)
-    total = 0.5 * mass @ (v**2).sum(axis=1) - mass @ (x @ model.gravity)
-    total += hinge_energies(x, model.hinges).sum()
-    ends = x[model.edges.points]
-    length = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
-    total += 0.5 * model.edges.stiffness @ (length - model.edges.rest_length) ** 2
-    for body, found in enumerate(world.diagnostics().bodies):
-        total += model.ambient_pressure * (found.volume - model.rest_volume[body])
-        total -= state.gas[body] * np.log(found.volume_ratio)
-    return float(total) + rigid_scenes.energy(world)
 
 
 def contact_energy(world: World) -> float:

@@ -43,6 +43,10 @@ class Scene:
         """Moved positions of all points in the model's order."""
         return self.inner([*self.moved, shapes.grid(2.0, 2, -0.3)[0]])
 
+    def scattered(self, size):
+        """Positions of all points, each moved at random [m] from where it is at rest."""
+        return self.model.rest_positions + self.rng.normal(0.0, size, self.model.rest_positions.shape)
+
     def inner(self, per_body):
         """From the caller's order to the model's."""
         outer = np.concatenate(per_body)

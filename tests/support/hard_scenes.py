@@ -13,11 +13,8 @@ UPSIDE_DOWN = shapes.rotation((1.0, 0.0, 0.0), np.pi)
 
 def convex(points, triangles, centre, turn=None):
     """A convex mesh whose triangles face away from its middle, turned and moved."""
-    x, triangles = np.array(points), np.array(triangles)
-    a, b, c = (x[triangles[:, k]] for k in range(3))
-    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), (a + b + c) / 3.0 - x.mean(axis=0)) < 0.0
-    triangles[inward] = triangles[inward][:, ::-1]
-    return (x if turn is None else x @ turn.T) + np.asarray(centre, float), triangles
+    x = np.array(points)
+    return (x if turn is None else x @ turn.T) + np.asarray(centre, float), shapes.outward(x, np.array(triangles))
 
 
 def tetrahedron(centre, turn=None):

@@ -154,7 +154,7 @@ def gas(x, triangles, rest_volume, amount, ambient):
     return energy, pressure * area_vectors(x, triangles), (v, pressure, curvature)
 
 
-# --- inertia, losses, impacts ----------------------------------------------------------------------------------
+# --- inertia and losses ----------------------------------------------------------------------------------------
 
 
 def inertia_tensor(x, mass):
@@ -186,48 +186,6 @@ def relative_speed(x, v, mass):
     """RMS speed [m/s] apart from the rigid motion."""
     away = v - rigid_velocities(x, v, mass)
     return np.sqrt(np.sum(mass * np.sum(away**2, axis=1)) / mass.sum())
-
-
-def brake(bodies, point, normal, impulse, strength, fall, known):
-    """Parting of a pair braked as by a contact force N (1 - chi v); returns the impulse taken [N s] and v_in [m/s].
-
-    `bodies`: two of (x, v, mass) or, for a collider, its velocity there; `impulse` [N s] of the step; `fall` [m/s]
-    what gravity gave; `known` approach speed, negative once they part, as is the one returned.
-    """
-    speed, mobility, earlier = 0.0, 0.0, 0.0
-    for body, sign in zip(bodies, (1.0, -1.0), strict=True):
-        if len(body) == 1:
-            speed += sign * normal @ body[0]
-            earlier -= normal @ fall
-            continue
-        x, v, mass = body
-        centre, velocity, spin = rigid_motion(x, v, mass)
-        arm = np.cross(point - centre, normal)
-        speed += sign * normal @ (velocity + np.cross(spin, point - centre))
-        mobility += 1.0 / mass.sum() + arm @ np.linalg.solve(inertia_tensor(x, mass), arm)
-    gained = impulse * mobility
-    earlier += speed - gained
-    if earlier < 0.0:
-        known = max(known, -earlier)
-    if speed <= 0.0:
-        return 0.0, known
-    if strength == 0.0:
-        return 0.0, -abs(known)
-    # dv / ds = 1 - chi v, where s is the speed that the whole force would have added since they began to part
-    after, steps = max(speed - gained, 0.0), 2000
-    step = min(gained, speed) / steps
-    for _ in range(steps):
-        slopes = [0.0]
-        for share in (0.0, 0.5, 0.5, 1.0):  # Runge-Kutta
-            slopes.append(1.0 - strength / abs(known) * (after + share * step * slopes[-1]))
-        after += step / 6.0 * (slopes[1] + 2.0 * slopes[2] + 2.0 * slopes[3] + slopes[4])
-    return min((speed - after) / mobility, impulse), -abs(known)  # a contact never pulls
-
-
-def momenta(x, v, mass, origin):
-    """Momentum [kg m/s] and angular momentum about a point [kg m^2/s], shape (6,)."""
-    turn = sum(m * np.cross(r, u) for m, r, u in zip(mass, x - origin, v, strict=True))
-    return np.concatenate([mass @ v, turn])
 
 
 # --- closed forms ----------------------------------------------------------------------------------------------

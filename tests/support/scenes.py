@@ -6,6 +6,7 @@ import numpy as np
 import reference
 import shapes
 from softpressure_ext.core import FrameInput, ModelBuilder, World
+from softpressure_ext.core.energy.mechanical import mechanical_energy
 
 AMBIENT = 101_325.0
 GRAVITY = 9.81
@@ -144,6 +145,14 @@ def moved_mass(world):
     return np.asarray(world._solver.vertex_mass)
 
 
+def energy(world):
+    """Mechanical energy of all bodies [J]: motion, height over z = 0, springs, bending, cells and gas."""
+    model, mass = world.model, moved_mass(world)
+    volumes = np.array([body.volume for body in world.diagnostics().bodies[: model.membrane_count]])
+    drawn = mass @ model.rest_positions[: len(mass)] + model.rigid.mass @ model.rigid.centre
+    return float(mechanical_energy(model, mass, world.save(), volumes).sum() - drawn @ model.gravity)
+
+
 def centre(world, body=0):
     """Centre of mass [m]."""
     m = masses(world, body)
@@ -165,6 +174,11 @@ def angular_momentum(world, about=(0.0, 0.0, 0.0)):
     """Of all membranes [kg m^2/s]."""
     state, n = world.save(), world.model.vertex_count
     return moved_mass(world) @ np.cross(state.positions[:n] - about, state.velocities[:n])
+
+
+def momenta(world):
+    """Momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of all membranes."""
+    return momentum(world), angular_momentum(world)
 
 
 def unrest(world, body=0):

@@ -116,6 +116,31 @@ def split_quads(quads):
     return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
 
 
+def prism(outline, height):
+    """Solid over an outline, shape (n, 2), counter-clockwise, that its first corner sees all of."""
+    n = len(outline)
+    x = np.concatenate([np.c_[outline, np.zeros(n)], np.c_[outline, np.full(n, height)]])
+    fan = [(0, k, k + 1) for k in range(1, n - 1)]
+    bottom, top = [(a, c, b) for a, b, c in fan], [(a + n, b + n, c + n) for a, b, c in fan]
+    sides = [(k, (k + 1) % n, (k + 1) % n + n) for k in range(n)] + [(k, (k + 1) % n + n, k + n) for k in range(n)]
+    return x, np.array(bottom + top + sides)
+
+
+def outward(x, triangles):
+    """Triangles of a convex mesh, turned so that they face away from its middle."""
+    a, b, c = (x[triangles[:, corner]] for corner in range(3))
+    is_in = np.einsum("ij,ij->i", np.cross(b - a, c - a), (a + b + c) / 3.0 - x.mean(axis=0)) < 0.0
+    return np.where(is_in[:, None], triangles[:, ::-1], triangles)
+
+
+def hull(points):
+    """The convex hull of points: those on it, and its triangles."""
+    from scipy.spatial import ConvexHull
+
+    used, place = np.unique(ConvexHull(points).simplices, return_inverse=True)
+    return points[used], outward(points[used], place.reshape(-1, 3))
+
+
 def rotation(axis, angle):
     """Rotation matrix about an axis by an angle [rad] (Rodrigues)."""
     x, y, z = np.asarray(axis, float) / np.linalg.norm(axis)

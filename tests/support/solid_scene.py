@@ -3,7 +3,6 @@
 import numpy as np
 import shapes
 from force_scene import spring_energies, spring_forces
-from scenes import moved_mass
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.energy.volume import evaluate_tetrahedra, tetrahedron_force
 
@@ -42,13 +41,6 @@ def world_of(*meshes, gravity=-9.81, floor=True, frame_rate=60.0, substeps=4, so
     if floor:
         builder.add_collider("floor", *shapes.grid(20.0), bounciness=options.get("bounciness", 1.0))
     return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=1, solver=solver)
-
-
-def lattice_momentum(world):
-    """Momentum [kg m/s] and angular momentum [kg m^2/s] of all vertices of the lattices."""
-    state, n = world.save(), world.model.vertex_count
-    impulse = moved_mass(world)[:, None] * state.velocities[:n]
-    return impulse.sum(axis=0), np.cross(state.positions[:n], impulse).sum(axis=0)
 
 
 def place(world, change):

@@ -18,7 +18,7 @@ CASES = {
         "drag_and_throw", "poke", "escape", "enter", "shift_enter", "undo", "slider", "pressure_keys", "close_window",
         "load",
     ),
-    "pace": ("simulate", "live"),
+    "pace": ("simulate",),
 }  # fmt: skip
 
 

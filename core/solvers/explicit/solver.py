@@ -26,7 +26,7 @@ from ...tiny import TINY
 from ..kinematics import Motion
 from ..loads import late_turn, lifts
 from ..notes import FrameNotes, Reason
-from .arrays import AGE, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, STALLED, STEP, TICK_END, TICK_START, WAKES
+from .arrays import AGE, LACKS_ROOM, PRESSING, RESUMES, RIGID, SEARCHES, STALLED, STEP, TICK_END, TICK_START, WAKES
 from .dissipation import LEAST_STEPS, LOSS_TIME
 from .exchange import fall_free
 from .left_out import list_crossing
@@ -83,7 +83,8 @@ class ExplicitSolver:
         )
         self._advance = Repeated(advance)
         self._still_speeds, self._rest_size = still_speeds(model), membrane_sizes(model, model.rest_positions)
-        self._least_edge = float(space.contact.run.scale[: model.membrane_count, 1].min(initial=np.inf))
+        self._edges = np.full(model.body_count, np.inf)  # mean edge of each soft body [m]
+        self._edges[: model.membrane_count] = space.contact.run.scale[: model.membrane_count, 1]
         shapes = convex_shapes(model)
         self._ticks: RigidTicks | None = self._ticks_of(model, shapes) if shapes.simple.any() else None
         self._stiffens, self._crushable = bool(model.stiffening.any()), _lattice_springs(model)
@@ -147,12 +148,24 @@ class ExplicitSolver:
         """See `choice.Solver`."""
         return self.space.contact_forces()
 
-    def _fastest_pair(self) -> tuple[int, int]:
-        """The two bodies of the largest relative speed where the run starts."""
-        mean = self.space.contact.bodies.mean.reshape(-1, 4)[:, :3]
-        square = ((mean[:, None] - mean[None]) ** 2).sum(axis=2)
-        low, high = np.unravel_index(int(np.argmax(square)), square.shape)
-        return int(low), int(high)
+    def _fastest_approach(self, time: float) -> tuple[float, tuple[int, int]]:
+        """The largest relative speed of two bodies that may meet within a time [s], in edges of the finer one per
+        second, and which these are.
+
+        Bodies farther from each other than the way of both have no contact that long steps could miss: what has fallen
+        off a table does not shorten the steps of what lies on it.
+        """
+        x, _, v = (rows[:, :3] for rows in self.space.rows)
+        bodies = self.space.contact.bodies
+        start, mean = bodies.point_start, bodies.mean.reshape(-1, 4)[:, :3]
+        low, high = (one.reduceat(x, start[:-1]) for one in (np.minimum, np.maximum))
+        turns = np.where(bodies.kind == RIGID, np.ptp([low, high], axis=0).max(axis=1), 0.0)
+        reach = turns + time * max(float(np.ptp(each, axis=0).max()) for each in (v, mean))
+        may_meet = (low[:, None] - reach[:, None, None] <= high[None] + reach[None, :, None]).all(axis=2)
+        speed = np.sqrt(((mean[:, None] - mean[None]) ** 2).sum(axis=2)) * (may_meet & may_meet.T)
+        speed /= np.minimum(self._edges[:, None], self._edges[None])
+        first, second = np.unravel_index(int(np.argmax(speed)), speed.shape)
+        return float(speed[first, second]), (int(first), int(second))
 
     def untangle(self, state: State) -> int:
         """See `left_out.list_crossing`."""
@@ -183,13 +196,13 @@ class ExplicitSolver:
         load: FloatArray | None = None,
     ) -> None:  # fmt: skip
         """`count` substeps as one run of steps, see `choice.Solver`; as several where cells are crushed."""
-        self._take_load(load)
         left, measures = count * self.substep_time, self._stiffens
         end = share + left / motion.frame_time
         while left > 0.0:
             runs = max(1, math.ceil(left * min(1.0 / SHORTEST, self._crush_rate(before))))
             measures |= runs > 1
             there = before.gas + (gas - before.gas) / runs if runs > 1 else gas
+            self._take_load(load)  # anew: the run before has added the loads of the start to it
             self._run(before, after, motion, end - left / motion.frame_time, there, left / runs, load, measures)
             left, before = left - left / runs, after
 
@@ -328,11 +341,11 @@ class ExplicitSolver:
         if self._limit.excess > 1.0 + REPORTED_EXCESS:
             self.space.frame.add(Reason.STIFFER, steps, (self._limit.stiffest,))
         if self.model.body_count > 1:
-            if self._least_edge < np.inf:
-                needed = math.ceil(fastest * time / (EDGE_SHARE * self._least_edge))
-                if needed > steps:
-                    steps = needed
-                    self.space.frame.add(Reason.FAST, steps, self._fastest_pair())
+            if fastest * time > EDGE_SHARE * float(self._edges.min()) * steps:
+                speed, pair = self._fastest_approach(time)
+                if speed * time > EDGE_SHARE * steps:
+                    steps = math.ceil(speed * time / EDGE_SHARE)
+                    self.space.frame.add(Reason.FAST, steps, pair)
             check_speed(steps * motion.frame_time / time, self.space.contact.bodies.mean.reshape(-1, 4)[:, :3])
         if self._ticks is not None:
             steps = ticks_in(time) * math.ceil(steps / ticks_in(time))

@@ -54,10 +54,6 @@ def scene(request):
     return Scene(request.param)
 
 
-def scattered(scene, size):
-    return scene.model.rest_positions + scene.rng.normal(0.0, size, scene.model.rest_positions.shape)
-
-
 def skin(x, triangles, bend_modulus=0.05):
     """Model of one skin."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
@@ -70,7 +66,7 @@ def skin(x, triangles, bend_modulus=0.05):
 
 @pytest.mark.parametrize("scatter", SCATTER)
 def test_energy_and_forces_are_those_of_the_hinges(scene, scatter):
-    x, model = scattered(scene, scatter), scene.model
+    x, model = scene.scattered(scatter), scene.model
     energy, force = Rows(model).evaluate(x)
     expected, expected_force = hinge_energies(x, model.hinges).sum(), hinge_forces(x, model.hinges)
     # each hinge holds k c against itself; what is left at rest are roundings of its sums
@@ -82,7 +78,7 @@ def test_energy_and_forces_are_those_of_the_hinges(scene, scatter):
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 4 * BLOCK - 1, 4 * BLOCK, 4 * BLOCK + 1])
 def test_any_number_of_hinges_fills_fours_and_blocks(count):
     scene = Scene(0)
-    hinges, x = scene.model.hinges, scattered(scene, SCATTER[1])
+    hinges, x = scene.model.hinges, scene.scattered(SCATTER[1])
     constants = ("points", "weight", "rest_bend", "normal_scale", "stiffness")
     some = hinges._replace(**{name: getattr(hinges, name)[:count] for name in constants})
     rows = Rows(scene.model)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import shapes
 from crossings import assert_nothing_crosses
-from explicit_scene import EVERY, bench_scenes, bench_world, energy, jittered, run, scene_world, world_of
+from explicit_scene import EVERY, bench_scenes, bench_world, jittered, run, scene_world, world_of
 from rigid_scene import block
-from scenes import BEACH_BALL, LIVELY, add_ball, gas_law_error
+from scenes import BEACH_BALL, LIVELY, add_ball, energy, gas_law_error
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 #: Starts of the fast suite, and ten more.

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import shapes
 from crossings import assert_nothing_crosses
-from explicit_scene import EVERY, energy, jittered, world_of
+from explicit_scene import EVERY, jittered, world_of
 from rigid_scene import block
-from scenes import BEACH_BALL, add_ball
+from scenes import BEACH_BALL, add_ball, energy
 from softpressure_ext.core import ModelBuilder
 
 #: By how much energy may be above that of the start, as a share of it.

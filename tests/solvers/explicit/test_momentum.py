@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import shapes
-from explicit_scene import FRAME_RATE, energy, momenta, motion, world_of
-from scenes import BASKETBALL, BEACH_BALL, add_ball, spin
+from explicit_scene import FRAME_RATE, momenta, motion, world_of
+from scenes import BASKETBALL, BEACH_BALL, add_ball, energy, spin
 from softpressure_ext.core import ModelBuilder, World
 from validation import validated
 

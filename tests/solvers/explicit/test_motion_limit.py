@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import shapes
 from crossings import assert_nothing_crosses
-from explicit_scene import bench_world, energy, momenta, motion, run, world_of
+from explicit_scene import bench_world, momenta, motion, run, world_of
 from rigid_scene import block
-from scenes import BEACH_BALL, LIVELY, add_ball
+from scenes import BEACH_BALL, LIVELY, add_ball, energy
 from softpressure_ext.core import FrameInput, ModelBuilder, State, World
 from softpressure_ext.core.model import Model
 from softpressure_ext.core.solvers.explicit import arrays, attempt, verify

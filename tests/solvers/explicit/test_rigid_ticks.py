@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import rigid_scenes
 import shapes
-from explicit_scene import energy, momenta, run, world_of
+from explicit_scene import momenta, run, world_of
 from rigid_scene import block
-from scenes import advance, assert_continues
+from scenes import advance, assert_continues, energy
 from softpressure_ext.core import DivergenceError, ModelBuilder, World
 
 EDGE = 0.2

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import shapes
 from crossings import assert_nothing_crosses
-from explicit_scene import contact_energy, energy, world_of
+from explicit_scene import contact_energy, world_of
 from rigid_scene import block
+from scenes import energy
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.solvers.explicit.arrays import WORK
 from softpressure_ext.core.solvers.explicit.attempt import MOST_WORK

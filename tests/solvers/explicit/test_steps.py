@@ -19,6 +19,7 @@ from softpressure_ext.core.solvers.choice import StepPlan, plan_run
 from softpressure_ext.core.solvers.explicit.limits import StepLimit
 from softpressure_ext.core.solvers.explicit.stability import plan_steps
 from softpressure_ext.core.solvers.explicit.unsupported import unsupported
+from softpressure_ext.core.solvers.notes import Reason
 
 OPTIONS = MethodOptions()
 FRAME = 1.0 / 24.0
@@ -163,6 +164,35 @@ def test_a_fast_collider_does_not_need_unlimited_steps() -> None:
     floor = world.model.rest_positions[world.model.moving_point_count :]
     with pytest.raises(DivergenceError, match=r"^floor: the motion at .* m/s would need .* explicit steps per frame"):
         world.advance_frame(FrameInput(collider_positions={0: floor - (0.0, 0.0, 1e3)}))
+
+
+def test_what_has_fallen_far_away_does_not_shorten_steps() -> None:
+    """Balls of 2 mm, one of which fell off the table: at 6 m/s it stopped the scene, as more than 5,000 steps."""
+    builder = ModelBuilder()
+    options = {"mass": 1e-5, "stretch_modulus": 40.0, "gauge_pressure": 2e3}
+    for name, height, speed in (("rests", 1.1e-3, 0.0), ("fallen", -2.0, -6.0)):
+        mesh = shapes.icosphere(2, 1e-3, (0.0, 0.0, height))
+        builder.add_membrane(name, *mesh, **options, velocity=(0.0, 0.0, speed))
+    builder.add_collider("table", *shapes.grid(0.05))
+    world = World(builder.build(), threads=1)
+    for _ in range(3):
+        world.advance_frame()
+        assert not any(finding.reason is Reason.FAST for report in world.reports() for finding in report.reasons)
+
+
+def test_the_edges_of_other_bodies_do_not_shorten_the_steps_of_a_fast_one() -> None:
+    """A ball thrown past beads of 2 mm: of those, 7,000 steps per frame."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    options = {"mass": 1e-5, "stretch_modulus": 40.0, "gauge_pressure": 2e3}
+    for number in range(2):
+        mesh = shapes.icosphere(2, 1e-3, (0.0, 2.5e-3 * number, 1.5e-3))
+        builder.add_membrane(f"bead {number}", *mesh, **options)
+    ball = shapes.icosphere(2, 0.1, (0.0, 2.0, 0.2))
+    builder.add_membrane("ball", *ball, mass=0.1, stretch_modulus=2e3, gauge_pressure=2e3, velocity=(0.0, 5.0, 0.0))
+    builder.add_collider("table", *shapes.grid(20.0))
+    world = World(builder.build(), threads=1)
+    world.advance_frame()
+    assert not any(finding.reason is Reason.FAST for report in world.reports() for finding in report.reasons)
 
 
 # --- what explicit steps do not know ----------------------------------------------------------------------------

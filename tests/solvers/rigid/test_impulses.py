@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from rigid_scenes import angular_momentum, block, centre, momentum, run, velocity, world_of
+from rigid_scenes import GRAVITY, angular_momentum, block, centre, momentum, run, velocity, world_of
 from scipy.spatial.transform import Rotation
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.solvers.rigid.impulses import Effort, solve, start_impulses
@@ -118,23 +118,16 @@ def test_a_sleeping_pile_wakes_when_it_is_hit():
     assert min(world.rigid_positions(k)[:, 2].min() for k in (0, 1)) > 0.0
 
 
-def test_a_sleeping_box_wakes_when_its_floor_moves():
-    world = world_of((box((0.0, 0.0, 0.1015)), {}), floor={})
-    run(world, 1.2)
-    before, now = centre(world)[2], world.frame
-    floor = world._state.positions[world.model.moving_point_count :].copy()
-    run(world, 0.5, lambda frame: FrameInput(collider_positions={0: floor + [0.0, 0.0, 0.01 * (frame + 1 - now)]}))
-    assert centre(world)[2] - before == pytest.approx(0.3, abs=0.01)
-
-
-def test_a_sleeping_body_falls_when_its_floor_is_removed():
+@pytest.mark.parametrize(("rise", "moved"), [(0.01, 0.3), (-10.0, -0.5 * GRAVITY * 0.5**2)], ids=["lifted", "gone"])
+def test_sleeping_boxes_wake_when_their_floor_moves(rise, moved):
+    """It rises by so much in each frame, or is gone."""
     world = world_of((box((0.0, 0.0, 0.1015)), {}), (box((0.0, 0.0, 0.303)), {}), floor={})
     run(world, 2.0)
-    now = world.frame
     assert (world._state.still_time > STILL_TIME).all()
+    before, now = centre(world, 1)[2], world.frame
     floor = world._state.positions[world.model.moving_point_count :].copy()
-    run(world, 0.5, lambda frame: FrameInput(collider_positions={0: floor - [0.0, 0.0, 10.0 * (frame + 1 - now)]}))
-    assert centre(world, 1)[2] < -0.5
+    run(world, 0.5, lambda frame: FrameInput(collider_positions={0: floor + [0.0, 0.0, rise * (frame + 1 - now)]}))
+    assert centre(world, 1)[2] - before == pytest.approx(moved, abs=0.01)
 
 
 def test_a_thin_fast_plate_does_not_pass_a_thin_wall():

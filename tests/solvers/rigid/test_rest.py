@@ -158,14 +158,9 @@ def rocking(count):
     radius, length = 0.3, 0.4
     angle = np.pi * np.arange(count + 1) / count + np.pi  # the lower half
     outline = radius * np.c_[np.cos(angle), np.sin(angle)]
-    n = count + 1
-    x = np.concatenate([np.c_[outline[:, 0], np.full(n, s * length / 2), outline[:, 1]] for s in (1, -1)])
-    fan = [(0, k, k + 1) for k in range(1, n - 1)]
-    sides = [(k, (k + 1) % n, (k + 1) % n + n) for k in range(n)] + [(k, (k + 1) % n + n, k + n) for k in range(n)]
-    triangles = np.array([(a, c, b) for a, b, c in fan] + [(a + n, b + n, c + n) for a, b, c in fan] + sides)
+    x, triangles = shapes.prism(outline, length)
+    x = x[:, [0, 2, 1]] * (1.0, -1.0, 1.0) + (0.0, 0.5 * length, 0.0)  # it lies along y
     volume, middle, moment = rigid_reference.solid_moments(x, triangles)
-    if volume < 0.0:
-        triangles = triangles[:, ::-1]
     depth, gyration = -middle[2], (moment[0, 0] + moment[2, 2]) / volume  # both turn about y
     lean = shapes.rotation((0.0, 1.0, 0.0), 0.1)
     world = world_of(((x @ lean.T + [0.0, 0.0, radius + 2e-3], triangles), {"friction": 1.0}), floor={"friction": 1.0})
