@@ -30,7 +30,7 @@ STATE_SIZE = 20
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 #: Lower than every coordinate, also of a motion that grows beyond all bounds within a run of steps.
 NOWHERE = -np.inf
-#: Numbers of an active contact, see `sweeps.py`.
+#: Numbers of a contact that may be answered, see `sweeps.py`.
 ANSWER_SIZE = 32
 #: Numbers of four primitives side by side: x of all four boxes' lower corners, with the other sign, then y and z, the
 #: same of the upper corners, and the points of each.
@@ -130,14 +130,12 @@ class Contacts(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Contacts that impulses may answer in a step, see `sweeps.py`; twice the number, and 1 more of edges."""
+    """Contacts that impulses may answer in a step, see `sweeps.py`."""
 
-    count: IntArray  # int64: of those that wait and of the active ones, shape (2,)
-    waiting: IntArray  # int64, shape (capacity,)
-    parting: FloatArray  # speed at which the sides of each of them are to part [m/s], shape (capacity,)
-    active: IntArray  # int64, shape (capacity,)
-    quad: IntArray  # uint32: 4 * point, four of each active one, shape (capacity, 4)
-    row: FloatArray  # numbers of each active one, shape (capacity, ANSWER_SIZE)
+    count: IntArray  # int64, shape (1,)
+    number: IntArray  # int64: twice the contact's, and 1 more of edges, shape (capacity,)
+    quad: IntArray  # uint32: 4 * point, four of each, shape (capacity, 4)
+    row: FloatArray  # shape (capacity, ANSWER_SIZE)
 
 
 class Pressed(NamedTuple):
@@ -328,9 +326,8 @@ def contacts_of(capacity: int) -> Contacts:
 
 def answers_of(capacity: int) -> Answers:
     """Empty arrays for `capacity` contacts."""
-    waiting, active = np.zeros((2, capacity), np.int64)
     quad, row = np.zeros((capacity, 4), np.uint32), np.zeros((capacity, ANSWER_SIZE))
-    return Answers(np.zeros(2, np.int64), waiting, np.zeros(capacity), active, quad, row)
+    return Answers(np.zeros(1, np.int64), np.zeros(capacity, np.int64), quad, row)
 
 
 def pressed_of(capacity: int) -> Pressed:

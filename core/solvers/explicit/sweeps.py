@@ -9,9 +9,8 @@ friction acts at a vertex, and the triangle across the gap takes it there: as it
 rigid. Edges of soft bodies have no friction (two edges cannot take a couple about an axis that both are along);
 vertices near them have.
 
-Contacts wait until their sides approach; then they are active. What stays the same of them in the step is computed once
-and lies side by side: sweeps are bound by memory. Nearly all are of soft bodies or colliders, with points in line
-(`answer_points`); those of rigid bodies, and those without a line, are answered by `answer_bodies`.
+What stays the same of a contact in the step is computed once, into a row. Nearly all are of soft bodies or colliders,
+with points in line (`answer_points`); those of rigid bodies, and those without a line, are answered by `answer_bodies`.
 """
 
 from math import sqrt
@@ -32,14 +31,18 @@ PART_RATE = 20.0
 LEAST_FAR = 1.1
 #: How far points that touch may slide beyond their primitives, as a share of them.
 BEYOND = 0.3
-#: Numbers in the row of an active contact: the speed at which its sides are to part [m/s], the mass its impulse moves
+#: Numbers in the row of a contact: the speed at which its sides are to part [m/s], the mass its impulse moves
 #: [kg], the coefficient of friction, and the kind of answer; the impulses of friction and of the normal so far [N s];
 #: weights and shares of its points, normal and inverse mass, see `arrays.Contacts`; the map of `turning.set_turn`.
 PARTING, MASS, FRICTION, KIND, GRIP, PUSH, WEIGHT, SHARE, NORMAL, TURN = *range(5), 7, 8, 12, 16, 20
-#: Kinds of answers: of points without a couple, of points with that of a triangle, of all else.
-PLAIN, TURNS, OTHER = 0.0, 1.0, 2.0
-#: Sweeps over the contacts: at most, and the change of an impulse that ends them, as a share.
-MOST_SWEEPS, LEAST_CHANGE = 11, 1e-2
+#: Kinds of answers: of points without a couple, of points with that of a triangle, the same once its map is known, of
+#: all else.
+PLAIN, TURNS, TURNED, OTHER = 0.0, 1.0, 2.0, 3.0
+#: Most sweeps over the contacts of a step, and over FEW of them, a share of the vertices: these take less time than the
+#: inner forces. A jelly between fingers trembles by up to 2 mm a frame with 11 sweeps, by 0.2 with 26.
+MOST_SWEEPS, MOST_OF_FEW, FEW = 11, 26, 1.0 / 12.0
+#: Change of an impulse that ends the sweeps, as a share.
+LEAST_CHANGE = 1e-2
 
 
 @lean_inline_kernel
@@ -54,73 +57,41 @@ def is_near(contacts, c):
 @lean_inline_kernel
 def press_all(contact, losses, x, velocity, h):
     """Impulses of all contacts on velocities, where rigid points have rows of 0."""
-    list_near(contact, h)
-    for _ in range(MOST_SWEEPS):
-        is_settled = sweep(contact, x, velocity)
-        if wake(contact, x, velocity) == 0 and is_settled:
+    list_near(contact, x, h)
+    is_cheap = contact.answers.count[0] <= FEW * losses.mass.shape[0]
+    for _ in range(MOST_OF_FEW if is_cheap else MOST_SWEEPS):
+        if sweep(contact, x, velocity):
             break
     note_all(contact, losses, x)
 
 
 @lean_kernel
-def list_near(contact, h):
-    """List the contacts that may have to be answered in a step: these wait."""
+def list_near(contact, x, h):
+    """List the contacts that may have to be answered in a step, with what stays the same of them in it."""
     answers, count = contact.answers, 0
     for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
-            if is_near(contacts, c) and contacts.normal[4 * c + 3] > 0.0:
-                gap, reach = contacts.gap[4 * c], contacts.reach[c]
-                answers.parting[count] = (reach - gap) * (PART_RATE if gap < reach else 1.0 / h)
-                answers.waiting[count] = 2 * c + kind
-                count += 1
-    answers.count[0], answers.count[1] = count, 0
-
-
-@lean_kernel
-def sweep(contact, x, velocity):
-    """Answer each contact that pushes once more, as others have changed what it stopped; whether all are settled."""
-    answers, is_settled = contact.answers, True
-    for q in range(answers.count[1]):
-        is_settled &= answer(contact, q, x, velocity)
-    return is_settled
-
-
-@lean_kernel
-def wake(contact, x, velocity):
-    """Answer the contacts that wait and whose sides approach, from now on in each sweep; returns how many."""
-    answers, still = contact.answers, 0
-    for q in range(answers.count[0]):
-        number = answers.waiting[q]
-        c, contacts = number >> 1, contact.sides if number & 1 else contact.corners
-        ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
-        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-        if ux * nx + uy * ny + uz * nz < answers.parting[q]:
-            answers.count[1] += 1
-            prepare_answer(contact, contacts, number, answers.parting[q], x)
-            answer(contact, answers.count[1] - 1, x, velocity)
-        else:
-            answers.waiting[still], answers.parting[still] = number, answers.parting[q]
-            still += 1
-    woken = answers.count[0] - still
-    answers.count[0] = still
-    return woken
+            if is_near(contacts, c):
+                contacts.aligned[c] = slide_into_line(contacts, c, kind == 1, x, BEYOND)
+                if contacts.aligned[c]:
+                    weigh(contact, contacts, c, x)
+                if contacts.normal[4 * c + 3] > 0.0:
+                    answers.number[count] = 2 * c + kind
+                    set_row(contact, contacts, c, kind == 1, x, h, answers.quad[count], answers.row[count])
+                    count += 1
+    answers.count[0] = count
 
 
 @lean_inline_kernel
-def prepare_answer(contact, contacts, number, parting, x):
-    """Slide the points of a contact into line, and write what then stays the same in the step into the last row."""
-    answers, kind, c, are_edges = contact.answers, contact.bodies.kind, number >> 1, number & 1 == 1
-    place = answers.count[1] - 1
-    row = answers.row[place]
-    contacts.aligned[c] = slide_into_line(contacts, c, are_edges, x, BEYOND)
-    if contacts.aligned[c]:
-        weigh(contact, contacts, c, x)
+def set_row(contact, contacts, c, are_edges, x, h, quad, row):
+    """What stays the same of contact c in a step, into its row; no impulses yet."""
+    gap, reach, kind = contacts.gap[4 * c], contacts.reach[c], contact.bodies.kind
     a, b = pair_of(contact, contacts, c)
     grips = not (are_edges and (kind[a] == SOFT or kind[b] == SOFT))
-    answers.active[place] = number
     for k in range(4):
-        answers.quad[place, k] = contacts.points[4 * c + k]
-    row[PARTING], row[MASS] = parting, 1.0 / contacts.normal[4 * c + 3]
+        quad[k] = contacts.points[4 * c + k]
+    row[PARTING] = (reach - gap) * (PART_RATE if gap < reach else 1.0 / h)
+    row[MASS] = 1.0 / contacts.normal[4 * c + 3]
     row[FRICTION] = contacts.friction[c] if grips else 0.0
     row[KIND] = PLAIN if contacts.aligned[c] and not contacts.carried[c] else OTHER
     store4(row, GRIP, spread(0.0))
@@ -128,28 +99,36 @@ def prepare_answer(contact, contacts, number, parting, x):
     store4(row, SHARE, load4(contacts.share, 4 * c))
     store4(row, NORMAL, load4(contacts.normal, 4 * c))
     if row[KIND] == PLAIN and row[FRICTION] > 0.0 and is_free(contacts, c, contact.points):
-        set_turn(contacts, c, x, row, TURN)
         row[KIND] = TURNS
 
 
-@lean_inline_kernel
-def answer(contact, q, x, velocity):
-    """Impulse of contact q of the active ones that ends its approach, all in all never one that pulls (Catto 2005), and
-    its friction.
+@lean_kernel
+def sweep(contact, x, velocity):
+    """Answer each contact once, as others have changed what it stopped; returns whether all are settled."""
+    answers, is_settled = contact.answers, True
+    for q in range(answers.count[0]):
+        row = answers.row[q]
+        if row[KIND] == OTHER:
+            c, contacts = answers.number[q] >> 1, contacts_of_number(contact, answers.number[q])
+            is_settled &= answer_bodies(contact, contacts, c, row, x, velocity)
+        else:
+            is_settled &= answer_points(answers.quad[q], row, x, velocity, contact.points.inverse_mass)
+    return is_settled
 
-    Returns whether that is settled: changes are less than LEAST_CHANGE of the impulse, or of the most friction.
-    """
-    row = contact.answers.row[q]
-    if row[KIND] == OTHER:
-        number = contact.answers.active[q]
-        contacts = contact.sides if number & 1 else contact.corners
-        return answer_bodies(contact, contacts, number >> 1, row, x, velocity)
-    return answer_points(contact.answers.quad[q], row, x, velocity, contact.points.inverse_mass)
+
+@lean_inline_kernel
+def contacts_of_number(contact, number):
+    """The contacts of the kind of one with this number."""
+    return contact.sides if number & 1 else contact.corners
 
 
 @lean_inline_kernel
 def answer_points(quad, row, x, velocity, inverse_mass):
-    """`answer` of points in line that move by themselves or are given: nothing turns, so one push does for both."""
+    """Impulse of a contact that ends its approach, all in all never one that pulls (Catto 2005), and its friction.
+
+    Of points in line that move by themselves or are given: nothing turns, so one push does for both. Returns whether
+    that is settled, see `is_small`.
+    """
     i0, i1, i2, i3 = quad[0], quad[1], quad[2], quad[3]
     v0, v1, v2, v3 = load4(velocity, i0), load4(velocity, i1), load4(velocity, i2), load4(velocity, i3)
     w, normal = load4(row, WEIGHT), load3(row, NORMAL)
@@ -171,7 +150,10 @@ def answer_points(quad, row, x, velocity, inverse_mass):
     store4(velocity, i1, v1 + pushed * lane(s, 1))
     store4(velocity, i2, v2 + pushed * lane(s, 2))
     store4(velocity, i3, v3 + pushed * lane(s, 3))
-    if row[KIND] == TURNS and square > 0.0:
+    if row[KIND] != PLAIN and square > 0.0:
+        if row[KIND] == TURNS:
+            set_turn(x, quad, row, TURN)
+            row[KIND] = TURNED
         turn_by_row(velocity, x, quad, row, TURN, w, inverse_mass, more, square * row[NORMAL + 3])
     return is_small(size, max(held, after), square, most)
 
@@ -184,7 +166,7 @@ def is_small(size, push, square, most):
 
 @lean_inline_kernel
 def answer_bodies(contact, contacts, c, row, x, velocity):
-    """`answer` of any contact: where a body turns, its slide is another one once the normal impulse has acted."""
+    """`answer_points` of any contact: the slide is another one where the normal impulse has turned a body."""
     first, inverse_mass = 4 * c, contacts.normal[4 * c + 3]
     nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
     ux, uy, uz = sides_velocity(contact, contacts, c, x, velocity)
@@ -240,10 +222,10 @@ def note_all(contact, losses, x):
     """Note what contacts do: in `losses` to pairs of bodies, and which have pushed."""
     answers = contact.answers
     contact.pressed.count[0] = 0
-    for q in range(answers.count[1]):
-        number, row = answers.active[q], answers.row[q]
+    for q in range(answers.count[0]):
+        row, c = answers.row[q], answers.number[q] >> 1
         if row[PUSH] > 0.0:
-            c, contacts = number >> 1, contact.sides if number & 1 else contact.corners
+            contacts = contacts_of_number(contact, answers.number[q])
             note(contact, contacts, c, x, losses, row[PUSH], row[GRIP], row[GRIP + 1], row[GRIP + 2])
             record(contact, contacts, c, row[PUSH])
     contact.run.state[PRESSING] = contact.pressed.count[0]

@@ -3,7 +3,7 @@
 from math import sqrt
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import four, lane, load4, rotated, store4, sum_spread, triple
+from ...simd import four, lane, load4, rotated, spread, store4, sum_spread, triple
 from .carried import cofactors, turned_by
 
 #: Determinant of the tensor of some points over the cube of its trace, below which they are collinear.
@@ -93,9 +93,13 @@ def turn_of(contacts, c, x, couple):
 
 
 @lean_kernel
-def set_turn(contacts, c, x, row, place):
-    """Write the map from a couple to `turn_of` into a row, by columns from `place` on; 0 where it is degenerate."""
-    a, b, e, _ = arms(contacts, c, x)
+def set_turn(x, quad, row, place):
+    """Write the map from a couple to `turn_of` into a row, by columns from `place` on; 0 where it is degenerate.
+
+    `quad`: 4 * point of the vertex and of the triangle's corners.
+    """
+    nothing = spread(0.0)
+    a, b, e, _ = arms_of(nothing, load4(x, quad[1]), load4(x, quad[2]), load4(x, quad[3]), nothing)
     cxx, cyy, czz, cxy, cxz, cyz, determinant, cube = cofactors(*tensor_of(a, b, e))
     share = 1.0 / determinant if determinant > FLAT * cube else 0.0
     store4(row, place, triple(cxx, cxy, cxz) * share)
