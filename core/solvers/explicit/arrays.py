@@ -6,6 +6,7 @@ Points are numbered as `layout.Numbering` says; arrays of points are flat, four 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import lean_inline_kernel
@@ -132,16 +133,16 @@ class Contacts(NamedTuple):
 class Answers(NamedTuple):
     """Contacts that impulses may answer in a step, see `sweeps.py`."""
 
-    count: IntArray  # int64, shape (1,)
+    size: IntArray  # int64, shape (1,)
     number: IntArray  # int64: twice the contact's, and 1 more of edges, shape (capacity,)
-    quad: IntArray  # uint32: 4 * point, four of each, shape (capacity, 4)
+    quad: NDArray[np.uint32]  # 4 * point, four of each, shape (capacity, 4)
     row: FloatArray  # shape (capacity, ANSWER_SIZE)
 
 
 class Pressed(NamedTuple):
     """Contacts that pushed in the last step; what comes after it may replace the contacts themselves."""
 
-    count: IntArray  # int64, shape (1,)
+    size: IntArray  # int64, shape (1,)
     points: IntArray  # shape (capacity, 4)
     weight: FloatArray  # shape (capacity, 4)
     impulse: FloatArray  # along the normal [N s], shape (capacity,)

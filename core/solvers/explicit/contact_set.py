@@ -1,8 +1,9 @@
 """The contact set, and the counters that persist from step to step; explicit steps and XPBD share it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...model import Model
@@ -121,16 +122,14 @@ def contact_set(model: Model, numbering: Numbering, patches: Patches, inverse_ma
 
 def with_room(contact: ContactSet, room: int) -> ContactSet:
     """The contact set with larger arrays of candidates and contacts; those that are found anew are dropped."""
-    pressed = pressed_of(2 * room)
-    for before, after in zip(contact.pressed, pressed, strict=True):
-        after[: len(before)] = before
+    size, *pressed = contact.pressed
     return contact._replace(
         corner_candidates=candidates_of(room),
         side_candidates=candidates_of(room),
         corners=contacts_of(room),
         sides=contacts_of(room),
         answers=answers_of(2 * room),
-        pressed=pressed,
+        pressed=Pressed._make([size, *(_grown(each, 2 * room) for each in pressed)]),
         run=contact.run._replace(
             following=np.zeros(room, np.int64),
             joined=np.zeros(2 * room, np.int64),
@@ -138,6 +137,11 @@ def with_room(contact: ContactSet, room: int) -> ContactSet:
             planes=np.zeros(2 * room),
         ),
     )
+
+
+def _grown(values: Any, count: int) -> NDArray[Any]:
+    """Values with room for a `count` of them."""
+    return np.concatenate([values, np.zeros((count - len(values), *values.shape[1:]), values.dtype)])
 
 
 def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:

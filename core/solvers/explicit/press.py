@@ -175,9 +175,9 @@ def note(contact, contacts, c, x, losses, size, fx, fy, fz):
 def record(contact, contacts, c, size):
     """Add contact c, which pushes by `size` [N s], to those that pushed in the last step."""
     pressed = contact.pressed
-    row = pressed.count[0]
+    row = pressed.size[0]
     for k in range(4):
         pressed.points[row, k] = contacts.points[4 * c + k] >> 2
         pressed.weight[row, k] = contacts.weight[4 * c + k]
     pressed.impulse[row], pressed.gap[row], pressed.reach[row] = size, contacts.gap[4 * c], contacts.reach[c]
-    pressed.count[0] = row + 1
+    pressed.size[0] = row + 1

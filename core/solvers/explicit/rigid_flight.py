@@ -145,7 +145,7 @@ def note_support(contact, velocity, limits, touching, holds, shakes):
                 q = body - first
                 if 0 <= q < rigid.inverse_mass.shape[0]:
                     shakes[q] |= not bodies.calm[other]
-    for row in range(contact.pressed.count[0]):
+    for row in range(contact.pressed.size[0]):
         a, b = points.body[contact.pressed.points[row, 0]], points.body[contact.pressed.points[row, 3]]
         for side in range(2):
             body, other = (a, b) if side == 0 else (b, a)

@@ -58,7 +58,7 @@ def is_near(contacts, c):
 def press_all(contact, losses, x, velocity, h):
     """Impulses of all contacts on velocities, where rigid points have rows of 0."""
     list_near(contact, x, h)
-    is_cheap = contact.answers.count[0] <= FEW * losses.mass.shape[0]
+    is_cheap = contact.answers.size[0] <= FEW * losses.mass.shape[0]
     for _ in range(MOST_OF_FEW if is_cheap else MOST_SWEEPS):
         if sweep(contact, x, velocity):
             break
@@ -79,7 +79,7 @@ def list_near(contact, x, h):
                     answers.number[count] = 2 * c + kind
                     set_row(contact, contacts, c, kind == 1, x, h, answers.quad[count], answers.row[count])
                     count += 1
-    answers.count[0] = count
+    answers.size[0] = count
 
 
 @lean_inline_kernel
@@ -106,7 +106,7 @@ def set_row(contact, contacts, c, are_edges, x, h, quad, row):
 def sweep(contact, x, velocity):
     """Answer each contact once, as others have changed what it stopped; returns whether all are settled."""
     answers, is_settled = contact.answers, True
-    for q in range(answers.count[0]):
+    for q in range(answers.size[0]):
         row = answers.row[q]
         if row[KIND] == OTHER:
             c, contacts = answers.number[q] >> 1, contacts_of_number(contact, answers.number[q])
@@ -221,11 +221,11 @@ def grip(contact, contacts, c, row, x, ux, uy, uz):
 def note_all(contact, losses, x):
     """Note what contacts do: in `losses` to pairs of bodies, and which have pushed."""
     answers = contact.answers
-    contact.pressed.count[0] = 0
-    for q in range(answers.count[0]):
+    contact.pressed.size[0] = 0
+    for q in range(answers.size[0]):
         row, c = answers.row[q], answers.number[q] >> 1
         if row[PUSH] > 0.0:
             contacts = contacts_of_number(contact, answers.number[q])
             note(contact, contacts, c, x, losses, row[PUSH], row[GRIP], row[GRIP + 1], row[GRIP + 2])
             record(contact, contacts, c, row[PUSH])
-    contact.run.state[PRESSING] = contact.pressed.count[0]
+    contact.run.state[PRESSING] = contact.pressed.size[0]

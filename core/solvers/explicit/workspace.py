@@ -68,7 +68,7 @@ class Workspace:
         kept = run.scale[boxes.patches.body, 0]
         boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
         run.found[:] = 0
-        self.contact.pressed.count[:] = 0
+        self.contact.pressed.size[:] = 0
         boxes.strayed[:] = 0.0
         run.state[CARRIED_COUNT] = 0
         if self._rejected() != self.frame.rejected:
@@ -149,5 +149,5 @@ class Workspace:
 
     def pressed(self) -> Pressed:
         """The contacts that pushed in the last step."""
-        count = int(self.contact.pressed.count[0])
-        return Pressed(*(each[:count] for each in self.contact.pressed))
+        count = int(self.contact.pressed.size[0])
+        return Pressed._make(each[:count] for each in self.contact.pressed)

@@ -7,10 +7,9 @@
 4. Restitution of rigid bodies, velocities beyond those that move them, dissipation. y becomes x.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...array_types import BoolArray, FloatArray
 from ...bodies.flat.plane import hold_in_plane
@@ -58,16 +57,17 @@ class ContactPhase(NamedTuple):
 
     def note_impulses(self) -> None:
         """Write the contacts that pushed in the last substep into the contact set."""
-        contact, parts = self.contact, list[tuple[NDArray[Any], ...]]()
+        contact, pressed, size = self.contact, self.contact.pressed, 0
         both = ((contact.corners, self.corner_impulses), (contact.sides, self.side_impulses))
         for (contacts, impulses), count in zip(both, contact.run.found[2:].tolist(), strict=True):
             impulse = impulses.along[:count] + impulses.last[:count]
             rows = np.flatnonzero(impulse > 0.0)
-            points, weight = (each.reshape(-1, 4)[rows] for each in (contacts.points, contacts.weight))
-            parts.append((points >> 2, weight, impulse[rows], contacts.gap[4 * rows], contacts.reach[rows]))
-        contact.pressed.count[0] = sum(len(part[0]) for part in parts)
-        for field, values in zip(contact.pressed[1:], zip(*parts, strict=True), strict=True):
-            field[: contact.pressed.count[0]] = np.concatenate(values)
+            new, size = slice(size, size + len(rows)), size + len(rows)
+            pressed.points[new] = contacts.points.reshape(-1, 4)[rows] >> 2
+            pressed.weight[new] = contacts.weight.reshape(-1, 4)[rows]
+            pressed.impulse[new], pressed.gap[new] = impulse[rows], contacts.gap[4 * rows]
+            pressed.reach[new] = contacts.reach[rows]
+        pressed.size[0] = size
 
 
 def contact_phase_of(space: Workspace) -> ContactPhase:

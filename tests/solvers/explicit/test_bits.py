@@ -73,7 +73,7 @@ def test_what_earlier_frames_left_in_the_arrays_of_contacts_reaches_no_later_one
     model = builder.build()
     clean, used = world_of(model), world_of(model)
     for _ in range(14):
-        used._solver.space.contact.pressed.count[0] = 5
+        used._solver.space.contact.pressed.size[0] = 5
         clean.advance_frame()
         used.advance_frame()
     assert_same_bits(used.save(), clean.save())
