@@ -62,6 +62,19 @@ def test_jumping_ahead_simulates_nothing_and_shows_the_last_frame() -> None:
     assert "Frame 8 is not simulated" in " ".join(status.notices(bpy.context.scene))
 
 
+def test_scrubbing_back_and_forth_shows_simulated_frames() -> None:
+    ball = add_ball()
+    seen = {}
+    for number in range(1, 7):
+        frame(number)
+        seen[number] = shown(ball)
+    for number in (3, 6, 1, 5, 2, 2, 4):
+        frame(number)
+        np.testing.assert_array_equal(shown(ball), seen[number])
+    assert this_run().cache.last_frame == 6
+    assert len(FallingWorld.made) == 1  # passing the first frame without a change keeps the cache
+
+
 def test_nothing_is_simulated_before_the_first_frame_was_visited() -> None:
     add_ball()
     play(5, 8)

@@ -126,6 +126,35 @@ def test_nothing_flows_through_a_closed_valve_and_half_as_much_through_one_that_
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
+def test_pressing_one_cushion_swells_the_other(solver):
+    """A plate comes down on one of two linked balls; closed off, the other one stays as it is."""
+    volumes = {}
+    for valve in (0.0, 1.0):
+        builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+        for place in (0.0, 1.0):
+            scenes.add_ball(
+                builder, CUSHION, 2, (place, 0.0, 0.0), name=f"ball {place}", damping=5.0, pressure_at="REST",
+                drawn_shape="INFLATED",
+            )  # fmt: skip
+        builder.add_hose(0, 1, conductance=0.2, valve=valve)
+        plates = [shapes.box(0.6, 1, (0.0, 0.0, height))[0] for height in (0.51, -0.51)]
+        faces = shapes.box(0.6, 1)[1]
+        for number, plate in enumerate(plates):
+            builder.add_collider(f"plate {number}", plate, faces)
+        world = World(builder.build(), frame_rate=RATE, substeps=20, threads=1, solver=solver)
+        before, total = [body.volume for body in world.diagnostics().bodies], amounts(world).sum()
+        for number in range(18):
+            down = 0.15 * min(1.0, (number + 1) / 12.0)
+            world.advance_frame(FrameInput(collider_positions={0: plates[0] - (0.0, 0.0, down)}))
+        after = [body.volume for body in world.diagnostics().bodies]
+        volumes[valve] = [now / then for now, then in zip(after, before, strict=True)]
+        assert abs(amounts(world).sum() - total) < 1e-13 * total
+    assert volumes[1.0][0] < volumes[0.0][0] - 0.01
+    assert abs(volumes[0.0][1] - 1.0) < 0.02
+    assert volumes[1.0][1] > volumes[0.0][1] + 0.02
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_a_pump_fills_a_tank_evenly_and_empties_it_no_further_than_to_nothing(solver):
     world = tanks((0.0,), [], solver)
     before = amounts(world)[0]

@@ -139,9 +139,7 @@ def answer_points(quad, row, x, velocity, inverse_mass):
         return True
     after, gripped = held + size, load3(row, GRIP)
     most, wanted = row[FRICTION] * after, gripped - (u - normal * along) * row[MASS]
-    square = lane(sum_spread(wanted * wanted), 0)
-    if square > most * most:
-        wanted = wanted * (most / sqrt(square))
+    wanted = wanted * cone_share(sqrt(lane(sum_spread(wanted * wanted), 0)), most)
     store3(row, GRIP, wanted)
     row[PUSH] = after
     more, s = wanted - gripped, load4(row, SHARE)

@@ -7,7 +7,7 @@ import scenes
 import shapes
 from rigid_scene import block
 from scenes import BEACH_BALL, GRAVITY, LIVELY, METRE_BALL, add_ball, centre, gas_law_error, lowest, momentum, velocity
-from softpressure_ext.core import ModelBuilder, World, threads
+from softpressure_ext.core import FrameInput, ModelBuilder, World, threads
 from validation import validated
 
 
@@ -77,6 +77,20 @@ def test_a_ball_that_starts_in_the_floor_comes_out():
     assert lowest(scene) > 0.0 and len(scene.save().wrong_side) == 0
 
 
+def test_a_rising_floor_carries_bodies():
+    builder = ModelBuilder()
+    add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.202), **LIVELY)
+    builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.6, 0.0, 0.101)), bounciness=0.2)
+    floor, triangles = shapes.grid(20.0, 2)
+    builder.add_collider("floor", floor, triangles)
+    scene = made(builder)
+    for frame in range(24):
+        height = 0.02 * (frame + 1)
+        scene.advance_frame(FrameInput(collider_positions={0: floor + [0.0, 0.0, height]}))
+        assert lowest(scene) > height and scene.rigid_positions(0)[:, 2].min() > height
+    assert scene.rigid_velocity(0)[0][2] == pytest.approx(0.48, abs=0.02)
+
+
 def test_a_ball_glued_to_a_box_hangs_from_it():
     builder = ModelBuilder()
     ball = add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.5), damping=5.0)
@@ -122,3 +136,19 @@ def test_two_glued_balls_keep_momentum():
     # they go round each other, the glue holds
     assert velocity(scene, 1)[1] > 0.01
     assert np.linalg.norm(centre(scene, 0) - centre(scene, 1)) == pytest.approx(0.404, abs=0.03)
+
+
+def test_a_plate_presses_a_ball_flat_and_nothing_passes():
+    builder = ModelBuilder()
+    add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.21), **LIVELY)
+    builder.add_collider("floor", *shapes.grid(4.0, 2))
+    plate, triangles = shapes.grid(2.0, 2)
+    builder.add_collider("plate", plate + [0.0, 0.0, 0.6], triangles)
+    scene = made(builder)
+    gas = scene.save().gas[0]
+    for frame in range(20):
+        height = max(0.6 - 0.03 * frame, 0.1)
+        scene.advance_frame(FrameInput(collider_positions={1: plate + [0.0, 0.0, height]}))
+        assert lowest(scene) > 0.0 and scene.positions(0)[:, 2].max() < height
+        assert gas_law_error(scene, gas) < 1e-12
+    assert scene.diagnostics().bodies[0].volume_ratio < 0.8
