@@ -72,7 +72,7 @@ def evaluate(relaxing, x, force):
     """Forces on all vertices at x [N], within planes and in the moving frame."""
     skins, frame = relaxing.skins, relaxing.frame
     force[:] = 0.0  # velocities of unit masses after a second
-    accelerate(x, skins, 0.0, force, relaxing.unit, 1.0, 0.0, 0.0, 0.0, relaxing.scratch, relaxing.team)
+    accelerate(x, skins, force, relaxing.unit, 1.0, 0.0, 0.0, 0.0, relaxing.scratch, relaxing.team)
     rows = force.reshape(-1, 4)
     if frame.mass.shape[0] > 0:
         for i in range(rows.shape[0]):

@@ -1,12 +1,14 @@
 """Which substep should be stable: from the stiffest oscillation of the bodies as they are at rest."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..array_types import FloatArray
 from ..bodies.flat.plane import Planes
 from ..energy.dampers import damper_forces
 from ..model import Model
-from ..solvers.explicit.stability import damping_rate, largest_square
+from ..solvers.explicit.stability import damping_rates, largest_squares, soft_starts
 from ..tiny import TINY
 from .forces import SoftForces
 from .schemes import SCHEMES, stable_angle
@@ -42,7 +44,7 @@ def stiffest_frequency(model: Model, forces: SoftForces, gas: FloatArray, *, wit
         planes.hold(pull)
         return pull
 
-    return float(np.sqrt(max(largest_square(product, np.where(model.pinned, np.inf, model.vertex_mass)), 0.0)))
+    return float(np.sqrt(max(_largest_square(product, model), 0.0)))
 
 
 def stable_time(
@@ -59,7 +61,7 @@ def stable_time(
     frequency = stiffest_frequency(model, forces, gas)
     if not frequency > 0.0:
         return 0.0
-    ratio = 0.5 * damping_rate(model, model.vertex_mass) / frequency
+    ratio = 0.5 * float(damping_rates(model, model.vertex_mass).max(initial=0.0)) / frequency
     scheme = SCHEMES.get(method)
     if scheme is not None:
         ratio_per_angle = 0.5 * neighbour_rate(model) / frequency**2 if damps_neighbours else 0.0
@@ -80,4 +82,10 @@ def neighbour_rate(model: Model) -> float:
         add_spring_damping(v, model.edges, 1.0, force)
         return -force
 
-    return largest_square(product, np.where(model.pinned, np.inf, model.vertex_mass))
+    return _largest_square(product, model)
+
+
+def _largest_square(product: Callable[[FloatArray], FloatArray], model: Model) -> float:
+    """The largest of the bodies' `largest_squares`."""
+    masses = np.where(model.pinned, np.inf, model.vertex_mass)
+    return float(largest_squares(product, masses, soft_starts(model)).max())

@@ -141,9 +141,7 @@ def velocities(model, x):
     skins.gas.amount[:] = State.at_rest(model).gas
     flat[:, :3] = x[numbering.point]
     velocity, scratch = np.zeros(4 * model.point_count), np.zeros(4 * model.point_count)
-    accelerate(
-        flat.ravel(), skins, 0.0, velocity, np.ones(model.point_count), 1.0, 0.0, 0.0, 0.0, scratch, team_of_one()
-    )  # fmt: skip
+    accelerate(flat.ravel(), skins, velocity, np.ones(model.point_count), 1.0, 0.0, 0.0, 0.0, scratch, team_of_one())
     return velocity.reshape(-1, 4)[numbering.place, :3]
 
 

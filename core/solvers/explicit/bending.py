@@ -27,7 +27,7 @@ BLOCK = 8
 
 
 class Bending(NamedTuple):
-    """Hinges in fours, the constants of four side by side, the soft ones last (`soft_hinges.py`).
+    """Hinges in fours, body by body, the constants of four side by side, the soft ones last (`soft_hinges.py`).
 
     Hinges without stiffness fill up fours.
     """
@@ -35,17 +35,15 @@ class Bending(NamedTuple):
     places: NDArray[np.uint32]  # 4 * row of the edge's points and of the apexes, shape (four_count, 16)
     constants: FloatArray  # w, s1, s2 [sqrt(N/m)], c [sqrt(N m)], F^2 [N m^3], shape (four_count, 20)
     work: FloatArray  # -e [m], -f, r [sqrt(N m)], g [sqrt(N/m)] of a block, shape (BLOCK, 48)
-    soft_from: int  # the first four of soft ones
-    pace: IntArray  # steps of which soft ones act in one, and how many of them this step stands for; changes
+    start: IntArray  # first four of each membrane's hinges, of its soft ones, of the next, shape (2 * count + 1,)
 
 
-def bending_of(hinges: Hinges, point: IntArray, soft: BoolArray | None = None) -> Bending:
+def bending_of(hinges: Hinges, point: IntArray, body: IntArray, body_count: int, soft: BoolArray | bool) -> Bending:
     """Bending of all hinges of a model, whose vertex i is in row `point[i]` of positions and forces.
 
-    `soft`: which ones may act in one of several steps, shape (hinge_count,); none by default.
+    `body`: of each hinge, shape (hinge_count,); `soft`: which ones may act in one of several steps.
     """
-    if soft is None:
-        soft = np.zeros(len(hinges.points), bool)
+    part = 2 * body + soft
     root_k = np.sqrt(hinges.stiffness)
     scale = -root_k * hinges.weight[:, 2] / hinges.normal_scale[:, 0]  # sqrt(k) L^2
     constants = np.column_stack(
@@ -57,13 +55,13 @@ def bending_of(hinges: Hinges, point: IntArray, soft: BoolArray | None = None) -
         ]
     )
     places = 4 * np.asarray(point)[hinges.points]
-    filled = [_in_fours(places[own], constants[own]) for own in (~soft, soft)]
+    filled = [_in_fours(places[own], constants[own]) for own in (part == each for each in range(2 * body_count))]
+    filled.append(_in_fours(places[:0], constants[:0]))
     return Bending(
         places=_side_by_side(np.concatenate([each[0] for each in filled])),
         constants=_side_by_side(np.concatenate([each[1] for each in filled])),
         work=np.zeros((BLOCK, 48)),
-        soft_from=len(filled[0][0]) // 4,
-        pace=np.ones(2, np.int32),
+        start=np.cumsum([0, *(len(each[0]) // 4 for each in filled[:-1])]).astype(np.int32),
     )
 
 
@@ -82,20 +80,22 @@ def _side_by_side(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 @lean_inline_kernel
-def is_due(bending):
-    """Whether hinges act in this step."""
-    return bending.places.shape[0] > 0 and (bending.soft_from > 0 or bending.pace[1] > 0)
+def bends(bending, body, soft):
+    """Whether hinges of a body act in a step, where its soft ones do for so many steps, `soft`."""
+    hard_end = bending.start[2 * body + 1]
+    return hard_end > bending.start[2 * body] or (soft > 0 and bending.start[2 * body + 2] > hard_end)
 
 
 @lean_kernel
-def add_bending(x, force, bending):
-    """Add the forces of bending [N] at positions x [m]; both as rows x, y, z, 0 in one dimension, shape (4 * rows,).
+def add_bending(x, force, bending, body, times):
+    """Add the forces of a body's bending [N] at positions x [m]; both as rows x, y, z, 0 in one dimension.
 
-    Soft hinges have as many times their force as the steps that this one stands for.
+    Soft hinges have so many `times` their force, as they act more seldom.
     """
-    add_fours(0, bending.soft_from, 1.0, x, force, bending)
-    if bending.pace[1] > 0:
-        add_fours(bending.soft_from, bending.places.shape[0], float(bending.pace[1]), x, force, bending)
+    first, soft, last = bending.start[2 * body], bending.start[2 * body + 1], bending.start[2 * body + 2]
+    add_fours(first, soft, 1.0, x, force, bending)
+    if times > 0.0:
+        add_fours(soft, last, times, x, force, bending)
 
 
 @lean_inline_kernel

@@ -11,8 +11,6 @@ The first two are added as 3 x 3 blocks, of which the largest eigenvalue counts.
 the same bits on every machine.
 """
 
-import numpy as np
-
 from ...energy.bend import FOLD
 from ...jit import lean_inline_kernel, lean_kernel
 from ...tiny import TINY
@@ -120,19 +118,6 @@ def fill_stiffness(blocks, rows, stiffness):
 
 
 @lean_kernel
-def stiffest_vertex(stiffness, inverse_mass):
-    """Largest s / m [1/s^2] and its vertex; infinity where s / m is NaN."""
-    most, where = 0.0, 0
-    for i in range(stiffness.shape[0]):
-        found = stiffness[i] * inverse_mass[i]
-        if not found <= most:
-            most, where = found, i
-            if not found < np.inf:
-                return np.inf, where
-    return most, where
-
-
-@lean_kernel
 def gas_sums(x, fans, start, inverse_mass, sums):
     """Terms of each membrane's gas in omega^2, shape (membrane_count, 3).
 
@@ -165,8 +150,7 @@ def gas_sums(x, fans, start, inverse_mass, sums):
 
 @lean_kernel
 def measure(x, edges, hinges, tetrahedra, fans, start, inverse_mass, blocks, rows, stiffness, sums):
-    """Blocks, stiffness and gas sums at positions x [m], shape (point_count, 3); returns `stiffest_vertex`."""
+    """Blocks, stiffness and gas sums at positions x [m], shape (point_count, 3)."""
     fill_blocks(x, edges, hinges, tetrahedra, blocks, rows)
     fill_stiffness(blocks, rows, stiffness)
     gas_sums(x, fans, start, inverse_mass, sums)
-    return stiffest_vertex(stiffness, inverse_mass)

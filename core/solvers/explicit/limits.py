@@ -10,7 +10,7 @@ from ...errors import Diverged, ParameterError
 from ...model import Model
 from ...tiny import TINY
 from .inflation import inflation_rate
-from .stability import LONGEST_STEP, Bounds, Plan, rest_bounds, rest_square, stable_step, start_gas, step_length
+from .stability import LONGEST_STEP, Bounds, Plan, rest_bounds, rest_squares, stable_step, start_gas, step_length
 
 #: Most steps in a frame.
 MOST_STEPS = 5_000
@@ -27,7 +27,7 @@ class StepLimit:
     def __init__(self, model: Model, plan: Plan) -> None:
         self._model, self._plan = model, plan
         self._bounds, self._start_gas = Bounds(model, plan.masses), start_gas(model)
-        self._bound, self._where = plan.bound, plan.stiffest  # when last measured [1/s^2], and the vertex it is of
+        self._bound = plan.bound  # when last measured [1/s^2]
         # nRT [J] for which rates [1/s] of the skins' stretch were found
         self._rated: FloatArray | None = None
         self._rates = plan.rate
@@ -43,59 +43,63 @@ class StepLimit:
         """Measure how stiff bodies are at positions x [m]: what has stretched or crumpled is stiffer than at rest."""
         self._rated = None
         if self._model.vertex_count:
-            self._bound, self._where = self._bounds.measure(x)
+            self._bound = self._bounds.measure(x)
 
-    def steps(self, time: float, frame_time: float, gas: FloatArray) -> tuple[int, float]:
-        """Steps for a time [s] that ends with an nRT [J], and their omega^2 [1/s^2], with the shapes of `measure`.
+    def steps(self, time: float, frame_time: float, gas: FloatArray) -> tuple[int, FloatArray, FloatArray]:
+        """Steps for a time [s] that ends with an nRT [J], with the shapes of `measure`.
 
-        Raises `ParameterError` where the gas would need more steps than a frame may have, `Diverged` where the shape
-        would.
+        Besides, the longest step [s] and omega^2 [1/s^2] of each membrane. Raises `ParameterError` where the gas would
+        need more steps than a frame may have, `Diverged` where the shape would.
         """
         model, plan, bound = self._model, self._plan, self._bound
         if model.vertex_count == 0:
-            return max(1, math.ceil(time / LONGEST_STEP)), 0.0
-        body = int(model.point_body[self._where])
-        if not bound < math.inf:
-            raise Diverged(body, "is not finite")
-        square = plan.square * max(1.0, bound / max(plan.bound, TINY))
+            return max(1, math.ceil(time / LONGEST_STEP)), np.zeros(0), np.zeros(0)
+        if not (bound < math.inf).all():
+            raise Diverged(int(np.argmin(bound < math.inf)), "is not finite")
         squares, volume = self._bounds.gas(gas)
-        risen, rates = squares - plan.gas, plan.rate
+        rates = plan.rate
         if (gas > self._start_gas).any():
             if self._rated is None or not np.array_equal(gas, self._rated):
                 self._rated, self._rates = gas.copy(), inflation_rate(model, gas, volume)
             rates = np.maximum(rates, self._rates)
-        added, rate = max(0.0, float(risen.max(initial=0.0))), float(rates.max(initial=0.0))
-        decay = plan.decay * max(1.0, bound / max(plan.bound, TINY))
-        step = step_length(square + added, decay, rate)
+        grown = np.maximum(1.0, bound / np.maximum(plan.bound, TINY))
+        shape, decay = plan.square * grown, plan.decay * grown
+        square = shape + np.maximum(squares - plan.gas, 0.0)
+        longest = step_length(square, decay, rates)
+        body = self.stiffest = int(np.argmin(longest))
+        step = float(longest[body])
         if time / step > MOST_STEPS * time / frame_time * ROUNDING:
             needed = math.ceil(frame_time / step)
-            if frame_time / step_length(square, decay, float(plan.rate.max(initial=0.0))) > MOST_STEPS:
+            if frame_time / step_length(shape, decay, plan.rate)[body] > MOST_STEPS:
                 raise Diverged(body, f"would need {needed} explicit steps per frame")
-            explodes = step < stable_step(square + added, decay)
-            raise _gas_refusal(model, int(np.argmax(rates if explodes else risen)), gas, needed)
-        self.excess, self.stiffest = plan.step / step, int(np.argmax(risen)) if added > square - plan.square else body
-        return max(1, math.ceil(time / step)), square + added
+            raise _gas_refusal(model, body, gas, needed)
+        self.excess = plan.step / step
+        return max(1, math.ceil(time / step)), longest, square
 
 
 def check_plan(model: Model, plan: Plan, frame_time: float) -> None:
     """Raise `ParameterError` where frames of a length [s] would need too many steps, naming the cause."""
     if frame_time / plan.step <= MOST_STEPS:
         return
-    needed, amount = math.ceil(frame_time / plan.step), start_gas(model)
-    if frame_time / step_length(plan.square, 0.0, float(plan.rate.max(initial=0.0))) <= MOST_STEPS:
-        raise _damper_refusal(model, needed)
-    if plan.step < stable_step(plan.square, plan.decay):
-        raise _gas_refusal(model, int(np.argmax(plan.rate)), amount, needed)
-    if amount.any() and rest_square(model, plan.masses, np.zeros_like(amount)) < WITHOUT_GAS * plan.square:
-        raise _gas_refusal(model, int(np.argmax(plan.gas)), amount, needed)
-    body = int(model.point_body[plan.stiffest])
+    body, needed, amount = int(np.argmin(plan.steps)), math.ceil(frame_time / plan.step), start_gas(model)
+    if frame_time / step_length(plan.square, np.zeros(1), plan.rate)[body] <= MOST_STEPS:
+        raise _damper_refusal(model, body, needed)
+    if plan.steps[body] < stable_step(plan.square, plan.decay)[body]:
+        raise _gas_refusal(model, body, amount, needed)
+    if amount[body] > 0.0:
+        without = rest_squares(model, plan.masses, np.zeros_like(amount))
+        if without[body] < WITHOUT_GAS * plan.square[body]:
+            raise _gas_refusal(model, body, amount, needed)
     found = _short_edge(model, body)
     if found is not None:
         raise _refusal(
             model, body, f"an edge of {found[0]:g} m near ({found[1]})", needed,
             "Merge vertices by distance, make the mesh even, or allow more added mass",
         )  # fmt: skip
-    what, value = _modulus(model, plan.stiffest)
+    bounds = Bounds(model, plan.masses)
+    bounds.measure(model.rest_positions)
+    first, last = model.body_point_start[body : body + 2]
+    what, value = _modulus(model, int(first + np.argmax(bounds.squares[first:last])))
     raise _refusal(
         model, body, f"{what} {value} at a mass of {model.body_mass[body]:g} kg", needed,
         f"Lower the {what}, raise the mass, or give the body fewer vertices",
@@ -116,10 +120,7 @@ def _gas_refusal(model: Model, body: int, amount: FloatArray, needed: int) -> Pa
     return _refusal(model, body, f"gauge pressure {pressure:g} Pa", needed, remedy)
 
 
-def _damper_refusal(model: Model, needed: int) -> ParameterError:
-    edges = model.edges
-    rate = model.edge_damping / model.vertex_mass[edges.points].min(axis=1)
-    body = int(model.point_body[edges.points[int(np.argmax(rate)), 0]])
+def _damper_refusal(model: Model, body: int, needed: int) -> ParameterError:
     unit = "N s/m" if model.has_gas(body) or model.spring_constant[body] > 0.0 else "Pa s"
     return _refusal(
         model, body, f"spring damping {model.spring_damping[body]:g} {unit}", needed,

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...array_types import FloatArray
 from ...model import Model
-from .stability import Bounds, Plan, damping_rate, start_gas
+from .stability import Bounds, Plan, damping_rates, start_gas
 
 
 def has_same_stiffness(one: Model, other: Model) -> bool:
@@ -25,24 +25,21 @@ def revised_plan(plan: Plan, model: Model, other: Model) -> Plan:
     if has_same_stiffness(model, other):
         return plan
     bounds = Bounds(other, plan.masses)
-    bound, stiffest = bounds.measure(other.rest_positions)
-    gas = bounds.gas(start_gas(other))[0]
-    inverse_mass = np.where(other.pinned, 0.0, 1.0 / plan.masses)
-    starts = other.body_point_start[: other.membrane_count]
-    most = np.maximum.reduceat(bounds.stiffness * inverse_mass, starts) + gas
+    bound, gas = bounds.measure(other.rest_positions), bounds.gas(start_gas(other))[0]
     ratio = _ratios(model, other)
     grown = np.where(ratio >= 1.0, ratio * plan.square, np.minimum(plan.square, ratio * plan.square + gas))
-    return plan._replace(
-        square=float(np.minimum(most, grown).max()), decay=_decay(plan, model, other), bound=bound, stiffest=stiffest
-    )
+    return plan._replace(square=np.minimum(bound + gas, grown), decay=_decays(plan, model, other), bound=bound)
 
 
-def _decay(plan: Plan, model: Model, other: Model) -> float:
-    """A bound of the rate at which the dampers of another model damp; measured where one had none before."""
+def _decays(plan: Plan, model: Model, other: Model) -> FloatArray:
+    """Bounds of the rates at which the dampers of another model damp; measured where one had none before."""
     before, after = model.edge_damping, other.edge_damping
     if (after[before == 0.0] > 0.0).any():
-        return damping_rate(other, plan.masses)
-    return plan.decay * float((after[before > 0.0] / before[before > 0.0]).max(initial=0.0))
+        return damping_rates(other, plan.masses)
+    ratio = np.zeros(model.membrane_count)
+    share = np.divide(after, before, out=np.zeros_like(before), where=before > 0.0)
+    np.maximum.at(ratio, model.point_body[model.edges.points[:, 0]], share)
+    return plan.decay * ratio
 
 
 def _ratios(model: Model, other: Model) -> FloatArray:

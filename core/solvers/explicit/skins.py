@@ -2,10 +2,10 @@
 
 Springs and triangles write one row each, four springs at a time; a vertex then adds up its rows, always in the same
 order. Both are jobs of a team (`team.py`), in blocks of vertices and of the elements that begin there: the result does
-not depend on which thread does which. The force of a spring has a dashpot: its length is compared with the one a step
-before (`inverse_length`).
+not depend on which thread does which. Forces of a body act in one of several steps (`paces.py`). That of a spring has a
+dashpot: its length is compared with the one when it acted last, a time t before (`inverse_length`).
 
-    T / l = k (1 - L / l) + (c k + b / h) (l - l_before) / l,   c = 2 zeta / (omega h)
+    T / l = k (1 - L / l) + (c k + b) (l - l_before) / (l t),   c = 2 zeta / omega
 
 b is the constant of the damper along the spring, of bodies that have one (`energy/dampers.py`).
 """
@@ -38,9 +38,10 @@ from ...simd import (
 from ...team import block_of, claim, done, finish, hand_out
 from ...tiny import TINY
 from .arrays import KICK, ROWS
-from .bending import Bending, add_bending, bending_of, is_due
+from .bending import Bending, add_bending, bending_of, bends
 from .blocks import Blocks, blocks_of
 from .layout import Numbering
+from .paces import Paces, paces_of
 
 IndexArray = NDArray[np.uint32]
 
@@ -59,14 +60,13 @@ class Rows(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """Springs in fours, by their first vertex."""
+    """Springs in fours, by their first vertex; ones without stiffness fill up the last four of a body."""
 
     ends: IndexArray  # 4 * vertex, two of each spring, shape (2 * padded count,)
     stiffness: FloatArray  # [N/m], shape (padded count,)
     rest_force: FloatArray  # stiffness * rest length [N]
     damping: FloatArray  # constant of the damper [N s/m], shape (padded count,); empty where no spring has one
-    damper: FloatArray  # the same over the step's length [N/m]; changes
-    inverse_length: FloatArray  # 1 / length of a step before [1/m]; changes
+    inverse_length: FloatArray  # 1 / length when the force acted last [1/m]; changes
     force: FloatArray  # rows [N], shape (4 * padded count + 4,); changes
     rows: Rows
 
@@ -115,54 +115,57 @@ class Skins(NamedTuple):
     bending: Bending
     planes: Planes
     blocks: Blocks
+    paces: Paces
     elements: Elements  # in the solver's numbers
     load: FloatArray  # constant forces on the vertices [N], flat; empty where there are none; changes
 
 
-def skins_of(model: Model, numbering: Numbering, soft: BoolArray | None = None) -> Skins:
+def skins_of(model: Model, numbering: Numbering, soft: BoolArray | bool = False) -> Skins:
     """The soft bodies of a model in the solver's numbers; `soft`: which hinges are, see `bending_of`."""
     springs, gas, volumes = _springs(model, numbering), _gas(model, numbering), _volumes(model, numbering)
-    blocks = blocks_of(model, springs.ends, gas.corners, volumes.corners)
+    hinges, blocks = model.hinges, blocks_of(model, springs.ends, gas.corners, volumes.corners)
     return Skins(
         springs=springs,
         gas=gas._replace(share=np.zeros(len(blocks.body))),
         volumes=volumes,
-        bending=bending_of(model.hinges, numbering.place, soft),
+        bending=bending_of(hinges, numbering.place, model.point_body[hinges.points[:, 0]], model.membrane_count, soft),
         planes=Planes(numbering.place[model.flat.pairs], model.flat.pair_normal),
         blocks=blocks,
+        paces=paces_of(model.membrane_count),
         elements=ModelElements(model, joints=False, place=numbering.place).rows,
         load=np.zeros(0),
     )
 
 
 def spring_order(model: Model, numbering: Numbering) -> IntArray:
-    """Springs of a model in the order of `Springs`: by their first vertex in the solver's numbers."""
+    """Springs of a model in the order of `Springs`: by their first vertex in the solver's numbers.
+
+    Each body's last one is repeated until they are a multiple of four.
+    """
     ends = np.sort(numbering.place[model.edges.points], axis=1)
-    return np.lexsort((ends[:, 1], ends[:, 0])).astype(np.int32)
+    order = np.lexsort((ends[:, 1], ends[:, 0])).astype(np.int32)
+    last = np.cumsum(np.bincount(model.point_body[model.edges.points[order, 0]], minlength=model.membrane_count))
+    count = np.diff(last, prepend=0)
+    return np.insert(order, np.repeat(last, -count % 4), np.repeat(order[last[count > 0] - 1], -count[count > 0] % 4))
 
 
 def _springs(model: Model, numbering: Numbering) -> Springs:
     edges, vertex_count = model.edges, model.vertex_count
     order = spring_order(model, numbering)
-    ends = np.ascontiguousarray(np.sort(numbering.place[edges.points], axis=1)[order])
-    count, row = len(ends), np.arange(len(ends))
-    balance(ends, np.zeros(vertex_count, np.int32))
-    padding = np.full(-count % 4, count - 1)
-    both = np.concatenate([ends, ends[padding]]) if count else ends
-    stiffness = np.concatenate([edges.stiffness[order], np.zeros(len(padding))])
-    length = np.concatenate([edges.rest_length[order], edges.rest_length[order][padding]])
-    damping = np.zeros(0)
-    if model.edge_damping.any():
-        damping = np.concatenate([model.edge_damping[order], np.zeros(len(padding))])
+    is_own = np.diff(order, prepend=-1) != 0
+    ends = np.ascontiguousarray(np.sort(numbering.place[edges.points[order]], axis=1))
+    turned = ends[is_own]
+    balance(turned, np.zeros(vertex_count, np.int32))
+    ends[is_own], row = turned, np.flatnonzero(is_own)
+    stiffness, length = edges.stiffness[order] * is_own, edges.rest_length[order]
     return Springs(
-        ends=unsigned(4 * both.ravel()),
+        ends=unsigned(4 * ends.ravel()),
         stiffness=stiffness,
         rest_force=stiffness * length,
-        damping=damping,
-        damper=np.zeros_like(damping),
+        damping=model.edge_damping[order] * is_own if model.edge_damping.any() else np.zeros(0),
         inverse_length=1.0 / length,
-        force=np.zeros(4 * len(both) + 4),
-        rows=_rows([(ends[:, 0], row), (ends[:, 1], row)], vertex_count, SLOTS, len(both)),
+        force=np.zeros(4 * len(ends) + 4),
+        rows=_rows([(turned[:, 0], row), (turned[:, 1], row)], vertex_count, SLOTS, len(ends)),
     )
 
 
@@ -242,9 +245,9 @@ def balance(ends, lead):
 
 
 @lean_inline_kernel
-def spring_rows(x, springs, damping, first, last):
-    """Rows of the fours first .. last - 1; keeps 1 / l."""
-    has_dampers = springs.damper.shape[0] > 0
+def spring_rows(x, springs, dashpot, rate, first, last):
+    """Rows of the fours first .. last - 1; keeps 1 / l. `dashpot`: c [s], `rate`: 1 / t [1/s]."""
+    has_dampers = springs.damping.shape[0] > 0
     for q in range(np.uint64(first), np.uint64(last)):
         e = np.uint64(8) * q
         a0, b0 = springs.ends[e], springs.ends[e + np.uint64(1)]
@@ -259,11 +262,11 @@ def spring_rows(x, springs, damping, first, last):
         inverse = 1.0 / root(square + TINY)
         store4(springs.inverse_length, place, inverse)
         # (l - l_before) / l = 1 - (1 / l) / (1 / l_before); to first order without a second division, if it is small
-        grown = smaller((before - inverse) * (square * inverse), spread(MOST_GROWN))
+        grown = smaller((before - inverse) * (square * inverse), spread(MOST_GROWN)) * rate
         tension = k - load4(springs.rest_force, place) * inverse
-        tension = tension + (damping * k) * grown
+        tension = tension + (dashpot * k) * grown
         if has_dampers:
-            tension = tension + load4(springs.damper, place) * grown
+            tension = tension + load4(springs.damping, place) * grown
         t0, t1, t2, t3 = spread_each(tension)
         row = np.uint64(16) * q
         store4(springs.force, row, d0 * t0)
@@ -355,14 +358,19 @@ def gathered_volumes(volumes, i):
 
 
 @lean_inline_kernel
-def write_rows(x, skins, damping, block):
-    """All rows of a block, and its share of the volume."""
-    blocks, gas = skins.blocks, skins.gas
+def write_rows(x, skins, block):
+    """All rows of a block whose body is due, and its share of the volume."""
+    blocks, gas, paces = skins.blocks, skins.gas, skins.paces
+    body = blocks.body[block]
+    if paces.due[body, 0] == 0:
+        return
     if blocks.triangle[block + 1] > blocks.triangle[block]:
         gas.share[block] = normal_rows(
-            x, gas, blocks.body[block], blocks.triangle[block], blocks.triangle[block + 1]
+            x, gas, body, blocks.triangle[block], blocks.triangle[block + 1]
         )  # fmt: skip
-    spring_rows(x, skins.springs, damping, blocks.four[block], blocks.four[block + 1])
+    spring_rows(
+        x, skins.springs, paces.dashpot[body], paces.rate[body], blocks.four[block], blocks.four[block + 1]
+    )  # fmt: skip
     volume_rows(x, skins.volumes, blocks.tetrahedron[block], blocks.tetrahedron[block + 1])
 
 
@@ -370,26 +378,32 @@ def write_rows(x, skins, damping, block):
 def add_rows(skins, velocity, inverse_mass, h, fall, force, block):
     """New velocities of a block; `fall` h g as lanes."""
     springs, gas, volumes, blocks = skins.springs, skins.gas, skins.volumes, skins.blocks
-    bends, is_loaded = is_due(skins.bending), skins.load.shape[0] > 0
-    push, is_weighted = gas.pressure[blocks.body[block]] / 6.0, gas.weight.shape[0] > 0
+    body = blocks.body[block]
+    due = skins.paces.due[body, 0]
+    if due == 0:
+        for i in range(np.uint64(blocks.vertex[block]), np.uint64(blocks.vertex[block + 1])):
+            store4(velocity, np.uint64(4) * i, load4(velocity, np.uint64(4) * i) + fall)
+        return
+    time, is_bent, is_loaded = h * due, bends(skins.bending, body, skins.paces.due[body, 1]), skins.load.shape[0] > 0
+    push, is_weighted = gas.pressure[body] / 6.0, gas.weight.shape[0] > 0
     for i in range(np.uint64(blocks.vertex[block]), np.uint64(blocks.vertex[block + 1])):
         own = push * gas.weight[i] if is_weighted else push
         total = gathered_springs(springs, i) + gathered_normals(gas, i) * own
         total = total + gathered_volumes(volumes, i)
         place = np.uint64(4) * i
-        if bends:
+        if is_bent:
             total = total + load4(force, place)
         if is_loaded:
             total = total + load4(skins.load, place)
-        store4(velocity, place, load4(velocity, place) + total * (h * inverse_mass[i]) + fall)
+        store4(velocity, place, load4(velocity, place) + total * (time * inverse_mass[i]) + fall)
 
 
 @lean_kernel
 def set_pressures(skins):
-    """Volume and pressure of the gas in each body, from its blocks' shares."""
+    """Volume and pressure of the gas in each body that is due, from its blocks' shares."""
     gas, start = skins.gas, skins.blocks.body_start
     for body in range(gas.volume.shape[0]):
-        if gas.start[body + 1] > gas.start[body]:
+        if skins.paces.due[body, 0] > 0 and gas.start[body + 1] > gas.start[body]:
             total = 0.0
             for block in range(start[body], start[body + 1]):
                 total += gas.share[block]
@@ -399,25 +413,33 @@ def set_pressures(skins):
             )
 
 
+@lean_inline_kernel
+def bend_all(x, skins, force):
+    """Forces of bending [N] of all bodies that are due."""
+    blocks, due = skins.blocks, skins.paces.due
+    for body in range(due.shape[0]):
+        if due[body, 0] > 0 and bends(skins.bending, body, due[body, 1]):
+            first, last = blocks.body_start[body], blocks.body_start[body + 1]
+            for i in range(np.uint64(4 * blocks.vertex[first]), np.uint64(4 * blocks.vertex[last])):
+                force[i] = 0.0
+            add_bending(x, force, skins.bending, body, due[body, 1] / due[body, 0])
+
+
 @lean_kernel
-def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, team):
-    """Velocities of the vertices [m/s] after a time h [s] of inner forces at x and of gravity.
+def accelerate(x, skins, velocity, inverse_mass, h, gx, gy, gz, force, team):
+    """Velocities of the vertices [m/s] after a time h [s] of inner forces at x, of bodies that are due, and of gravity.
 
     The forces are those of springs with their dashpots, gas, volumes, bending and elements, and the load.
     `inverse_mass` [1/kg]; `force`: scratch, flat. No force is written down but those of bending, which the calling
     thread of the team sees to while others have begun with the rows.
     """
     fall = triple(h * gx, h * gy, h * gz)
-    blocks = skins.blocks
-    count = blocks.body.shape[0]
+    count = skins.blocks.body.shape[0]
     hand_out(team, ROWS, 0, count)
-    if is_due(skins.bending):
-        for i in range(np.uint64(4 * blocks.vertex[count])):
-            force[i] = 0.0
-        add_bending(x, force, skins.bending)
+    bend_all(x, skins, force)
     claimed = claim(team, 0)
     while claimed >= 0:
-        write_rows(x, skins, damping, block_of(claimed))
+        write_rows(x, skins, block_of(claimed))
         done(team, 0)
         claimed = claim(team, 0)
     finish(team)
@@ -434,11 +456,12 @@ def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, 
 
 
 @lean_kernel
-def start_lengths(x, velocity, h, springs):
-    """The springs' lengths a step h [s] ago, and the dampers' constants for it, as the dashpots need them."""
-    for q in range(springs.damper.shape[0]):
-        springs.damper[q] = springs.damping[q] / h
-    for q in range(springs.stiffness.shape[0]):
-        a, b = springs.ends[2 * q], springs.ends[2 * q + 1]
-        way = load4(x, b) - load4(x, a) - (load4(velocity, b) - load4(velocity, a)) * h
-        springs.inverse_length[q] = 1.0 / root(lane(sum_spread(way * way), 0) + TINY)
+def start_lengths(x, velocity, h, skins):
+    """The springs' lengths when their forces acted last before a run of steps h [s], as the dashpots need them."""
+    blocks, springs = skins.blocks, skins.springs
+    for block in range(blocks.body.shape[0]):
+        back = h * (skins.paces.every[blocks.body[block], 0] // 2 + 1)
+        for q in range(4 * blocks.four[block], 4 * blocks.four[block + 1]):
+            a, b = springs.ends[2 * q], springs.ends[2 * q + 1]
+            way = load4(x, b) - load4(x, a) - (load4(velocity, b) - load4(velocity, a)) * back
+            springs.inverse_length[q] = 1.0 / root(lane(sum_spread(way * way), 0) + TINY)

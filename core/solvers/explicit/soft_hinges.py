@@ -1,10 +1,11 @@
-"""Soft hinges: those that act in one of n steps only, with n times their force; n is odd, 3 to 9.
+"""Soft hinges: those that act in one of n steps of their body only, with n times their force; n is odd, 3 to 9.
 
 An impulse between faster steps, as of Grubmueller, Heller, Windemuth, Schulten 1991 ("Generalized Verlet algorithm for
-efficient molecular dynamics simulations with long-range interactions"; also Verlet-I, r-RESPA). Momenta stay exact and
-there is an energy that is kept, but motions with omega h = pi / n are in resonance: their amplitude grows at a rate up
-to omega_b^2 / (2 omega), omega_b of the soft hinges alone. The dashpots along springs damp them at c h omega^2 / 2
-(`skins.py`), so hinges may act in one of n steps where
+efficient molecular dynamics simulations with long-range interactions"; also Verlet-I, r-RESPA). A body's steps h are
+those in which its springs act (`paces.py`). Momenta stay exact and there is an energy that is kept, but motions with
+omega h = pi / n are in resonance: their amplitude grows at a rate up to omega_b^2 / (2 omega), omega_b of the soft
+hinges alone. The dashpots along springs damp them at c h omega^2 / 2, where c is 2 zeta / (omega h) of the stiffest
+oscillation (`skins.py`), so hinges may act in one of n steps where
 
     omega_b^2 h^2 <= c (pi / n)^3
 
@@ -19,12 +20,10 @@ import math
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray
-from ...jit import lean_inline_kernel
 from ...model import Model
 from ...tiny import TINY
-from .arrays import STEP
 from .skins import Skins
-from .stability import DASHPOT_RATIO, Bounds, Plan
+from .stability import Bounds, Plan, dashpot_times
 
 #: Steps of which soft hinges may act in one, besides each.
 SOFT_EVERY = (3, 5, 7, 9)
@@ -40,41 +39,37 @@ class SoftHinges:
     def __init__(self, model: Model, plan: Plan) -> None:
         bounds, points = Bounds(model, plan.masses), model.hinges.points
         bounds.measure(model.rest_positions)
-        h, frequency = plan.step, math.sqrt(plan.square)
-        square = bounds.rows / plan.masses
-        damping = 2.0 * DASHPOT_RATIO / (frequency * h) if frequency > 0.0 else 0.0
-        allowed = REST_SHARE * allowed_square(damping, SOFT_EVERY[0]) / h**2
-        self._masses, self._points = plan.masses, np.zeros(0, np.int32)
-        self.mask: BoolArray = (square[points] <= allowed).all(axis=1)
+        allowed = REST_SHARE * allowed_square(dashpot_times(plan.square) / plan.steps, SOFT_EVERY[0]) / plan.steps**2
+        square, body = bounds.rows / plan.masses, model.point_body
+        self._masses = plan.masses
+        self.mask: BoolArray = (square[points] <= allowed[body[points[:, :1]]]).all(axis=1)
         self._points = np.unique(points[self.mask])
+        self._bodies, self._first = np.unique(body[self._points], return_index=True)
 
-    def set_pace(self, skins: Skins, rows: FloatArray, h: float, damping: float, steps: int) -> None:
-        """Let soft hinges act in one of several steps h [s] of a run, or in each: the number with the least work.
+    def set_paces(self, skins: Skins, rows: FloatArray, h: float, steps: int) -> None:
+        """Let each body's soft hinges act in one of several of its steps, or in each: the number with the least work.
 
-        `rows`: of hinges [N/m] (`bounds.py`); `damping`: c of the dashpots.
+        Of a run of `steps` h [s], after those of springs are set. `rows`: of hinges [N/m] (`bounds.py`).
         """
-        square = h**2 * float((rows[self._points] / self._masses[self._points]).max(initial=0.0))
-        springs = skins.springs
+        if not len(self._bodies):
+            return
+        paces, springs, bodies = skins.paces, skins.springs, self._bodies
+        every = paces.every[bodies, 0]
+        time = every * h
+        square = time**2 * np.maximum.reduceat(rows[self._points] / self._masses[self._points], self._first)
         tension = springs.stiffness - springs.rest_force * springs.inverse_length
-        stretched = float((tension / np.maximum(springs.stiffness, TINY)).max(initial=0.0))
-        slow = [
-            every
-            for every in SOFT_EVERY
-            if square <= allowed_square(damping, every) and stretched <= MOST_STRETCHED * (SOFT_EVERY[0] / every) ** 2
-        ]
-        skins.bending.pace[0] = min([1, *slow], key=lambda every: steps // every + steps % every)
+        share = np.append(tension / np.maximum(springs.stiffness, TINY), 0.0)
+        stretched = np.maximum.reduceat(share, 4 * skins.blocks.four[skins.blocks.body_start[:-1]])[bodies]
+        least = steps // every + steps % every
+        for slower in SOFT_EVERY:
+            each = every * slower
+            left = steps % each
+            work = steps // each + left // every + left % every
+            allowed = allowed_square(paces.dashpot[bodies] / time, slower)
+            may = (square <= allowed) & (stretched <= MOST_STRETCHED * (SOFT_EVERY[0] / slower) ** 2) & (work < least)
+            paces.every[bodies[may], 1], least = each[may], np.where(may, work, least)
 
 
-def allowed_square(damping: float, every: int) -> float:
+def allowed_square(damping: FloatArray, every: int) -> FloatArray:
     """Largest (omega_b h)^2 of hinges that act in one of so many steps, with dashpots of a c [1]."""
     return damping * (math.pi / every) ** 3
-
-
-@lean_inline_kernel
-def set_due(bending, state, steps):
-    """Set for how many steps of a run the soft hinges act in this one; in each of those left over at its end."""
-    every, step = bending.pace[0], state[STEP]
-    if step >= steps // every * every:
-        bending.pace[1] = 1
-    else:
-        bending.pace[1] = every if step % every == every // 2 else 0

@@ -22,7 +22,6 @@ from ...options import DEFAULTS, MethodOptions
 from ...state import State
 from ...team import helped
 from ...threads import threads_in_use
-from ...tiny import TINY
 from ..kinematics import Motion
 from ..loads import late_turn, lifts
 from ..notes import FrameNotes, Reason
@@ -31,13 +30,14 @@ from .dissipation import LEAST_STEPS, LOSS_TIME
 from .exchange import fall_free
 from .left_out import list_crossing
 from .limits import StepLimit, check_plan, check_speed
+from .paces import set_paces
 from .revision import has_same_stiffness, revised_plan
 from .rigid_flight import note_calm
 from .rigid_ticks import TICK_TIME, RigidTicks
 from .skins import Skins, skins_of, spring_order, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .soft_hinges import SoftHinges
-from .stability import DASHPOT_RATIO, EDGE_SHARE, Plan, plan_steps, plan_with
+from .stability import EDGE_SHARE, Plan, dashpot_times, plan_steps, plan_with
 from .start_loads import begin_run, start_loads_of
 from .steps import Scene, advance
 from .unsupported import unsupported
@@ -118,7 +118,7 @@ class ExplicitSolver:
     def take_rest_lengths(self) -> None:
         """See `choice.Solver`."""
         springs, order, edges = self._scene.skins.springs, self._spring_order, self.model.edges
-        springs.rest_force[: len(order)] = edges.stiffness[order] * edges.rest_length[order]
+        springs.rest_force[:] = springs.stiffness * edges.rest_length[order]
 
     def _skins_like(self, before: Model, plan: Plan, skins: Skins) -> Skins:
         """The skins of the model, where `skins` are those of the one before."""
@@ -220,7 +220,7 @@ class ExplicitSolver:
             after.still_pose[:], after.still_time[:], after.held = before.still_pose, before.still_time, before.held
             after.rigid.pose[:], after.wrong_side = before.rigid.pose, before.wrong_side
         fastest = space.read(before, motion, share)
-        steps, frequency = self._steps(time, before, motion, gas, fastest, measures)
+        steps, longest, square = self._steps(time, before, motion, gas, fastest, measures)
         h = time / steps
         late = late_turn(model, load, self.vertex_mass, before, 0.5 * h, time)
         space.frame.steps, space.frame.step_time = space.frame.steps + steps, h
@@ -232,16 +232,18 @@ class ExplicitSolver:
         rigid.pull[:], rigid.twist[:] = model.gravity, 0.0
         fall[: model.membrane_count] += lifts(model, load, self.vertex_mass)
         self._fall(before.touching, fall, -0.5 * h)
-        start_lengths(space.x, space.v, h, scene.skins.springs)
-        state, damping = space.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
-        self._soft.set_pace(scene.skins, self._limit.hinge_rows, h, damping, steps)
+        set_paces(scene.skins.paces, longest, steps, h)
+        scene.skins.paces.dashpot[:] = dashpot_times(square)
+        start_lengths(space.x, space.v, h, scene.skins)
+        state = space.contact.run.state
+        self._soft.set_paces(scene.skins, self._limit.hinge_rows, h, steps)
         begin_run(scene.start_loads, space.rows[0], scene.skins.load, (before.frame + share) * motion.frame_time, h)
         scene.losses.settling[:] = scene.start_loads.settling if scene.start_loads.every[0] else 0.0
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
         if ticks is None:
             state[TICK_END] = steps
-            self._take_steps(steps, h, damping)
+            self._take_steps(steps, h)
         else:
             note_calm(space.contact, space.v, self._still_speeds)
             ticks.read(before, motion)
@@ -257,7 +259,7 @@ class ExplicitSolver:
                     state[AGE] = -1
                     self._note_sleep()
                 state[WAKES] = 0
-                self._take_steps(steps, h, damping)
+                self._take_steps(steps, h)
                 ticks.end(space.contact, space.v, self._still_speeds, (int(state[STEP]) - done) * h, h)
         self.counts.stages += steps
         self.counts.contact_searches += int(state[SEARCHES]) - searches
@@ -275,7 +277,7 @@ class ExplicitSolver:
         """Whether all moving bodies are still; a state that was at rest may have been given velocities."""
         return bool(are_still(state.velocities, self.model.body_point_start, self._still_speeds))
 
-    def _take_steps(self, steps: int, h: float, damping: float) -> None:
+    def _take_steps(self, steps: int, h: float) -> None:
         """Take the steps of a tick, or of the whole run, see `steps.advance`."""
         space, state = self.space, self.space.contact.run.state
         size = min(threads_in_use(), len(self._scene.skins.blocks.body) // BLOCKS_EACH)
@@ -284,7 +286,7 @@ class ExplicitSolver:
                 self._scene = self._scene._replace(contact=space.contact)
             state[LACKS_ROOM] = 0
             given = (
-                self._scene, space.x, space.y, space.v, *space.rows, steps, h, damping, self.model.gravity,
+                self._scene, space.x, space.y, space.v, *space.rows, steps, h, self.model.gravity,
                 max(LEAST_STEPS, round(LOSS_TIME / h)),
             )  # fmt: skip
             with helped(space.contact.run.team, size, functools.partial(self._advance, *given)):
@@ -330,26 +332,26 @@ class ExplicitSolver:
 
     def _steps(
         self, time: float, state: State, motion: Motion, gas: FloatArray, fastest: float, measures: bool
-    ) -> tuple[int, float]:
-        """Steps for a time [s], and the frequency of the stiffest oscillation [1/s].
+    ) -> tuple[int, FloatArray, FloatArray]:
+        """Steps for a time [s], and the longest step [s] and omega^2 [1/s^2] of each membrane, see `StepLimit.steps`.
 
         `fastest`: largest relative speed of two bodies [m/s]; `measures`: see `_run`.
         """
         if measures or not self.space.frame.steps:  # else the frame's first run has measured
             self._limit.measure(state.positions)
-        steps, square = self._limit.steps(time, motion.frame_time, gas)
+        steps, longest, square = self._limit.steps(time, motion.frame_time, gas)
         if self._limit.excess > 1.0 + REPORTED_EXCESS:
             self.space.frame.add(Reason.STIFFER, steps, (self._limit.stiffest,))
-        if self.model.body_count > 1:
-            if fastest * time > EDGE_SHARE * float(self._edges.min()) * steps:
-                speed, pair = self._fastest_approach(time)
-                if speed * time > EDGE_SHARE * steps:
-                    steps = math.ceil(speed * time / EDGE_SHARE)
-                    self.space.frame.add(Reason.FAST, steps, pair)
-            check_speed(steps * motion.frame_time / time, self.space.contact.bodies.mean.reshape(-1, 4)[:, :3])
+        if self.model.body_count > 1 and fastest * time > EDGE_SHARE * float(self._edges.min()) * steps:
+            speed, pair = self._fastest_approach(time)
+            if speed * time > EDGE_SHARE * steps:
+                means = self.space.contact.bodies.mean.reshape(-1, 4)[:, :3]
+                check_speed(speed * motion.frame_time / EDGE_SHARE, means)
+                steps = math.ceil(speed * time / EDGE_SHARE)
+                self.space.frame.add(Reason.FAST, steps, pair)
         if self._ticks is not None:
             steps = ticks_in(time) * math.ceil(steps / ticks_in(time))
-        return steps, max(math.sqrt(square), TINY)
+        return steps, longest, square
 
 
 def ticks_in(time: float) -> int:

@@ -1,6 +1,7 @@
 """The explicit step and the epochs of contact: a run of steps in one call.
 
-1. Inner forces at x and gravity give the velocities v (leapfrog: v is half a step behind x where they are read).
+1. Gravity and the inner forces at x of bodies that are due (`paces.py`) give the velocities v (leapfrog: v is half a
+   step behind x where they are read).
 2. Contact impulses on v, one contact after the other.
 3. If the epoch is over: a new search from here, so that these impulses are part of the predicted flight.
 4. Drift: y = x + h v. If a patch deviates from its flight by more than its slack: a search at once.
@@ -38,10 +39,10 @@ from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
 from .own import find_margins
+from .paces import set_due
 from .rigid_flight import catch_up, kick_bodies, strays
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
-from .soft_hinges import set_due
 from .standstill import hold_stopped
 from .start_loads import StartLoads, aim
 from .sweeps import press_all
@@ -58,11 +59,11 @@ class Scene(NamedTuple):
 
 
 @lean_kernel
-def kick(contact, skins, x, velocity, h, damping, gravity):
+def kick(contact, skins, x, velocity, h, gravity):
     """Velocities after the inner forces at x and gravity have acted for a time h [s]."""
     run, (gx, gy, gz) = contact.run, (gravity[0], gravity[1], gravity[2])
     inverse_mass, scratch = contact.points.inverse_mass, contact.scratch
-    accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, scratch, run.team)
+    accelerate(x, skins, velocity, inverse_mass, h, gx, gy, gz, scratch, run.team)
     for q in range(run.pinned.shape[0]):
         i = 4 * run.pinned[q]
         v = run.pinned_velocity[q]
@@ -84,7 +85,7 @@ def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
 
 
 @lean_kernel
-def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, damping, gravity):
+def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, gravity):
     """One step from x to y; False if a search exceeds the capacity."""
     run, state = contact.run, contact.run.state
     if state[AGE] < 0 and not search(contact, x, velocity, h):  # contacts need a search first
@@ -92,7 +93,7 @@ def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, da
     if state[RESUMES] == 0:
         for body in range(skins.gas.amount.shape[0]):
             skins.gas.amount[body] += run.gas_step[body]
-        kick(contact, skins, x, velocity, h, damping, gravity)
+        kick(contact, skins, x, velocity, h, gravity)
         if glue.offset.shape[0] > 0:
             hold_glued(contact, glue, x, velocity, h)
         press_all(contact, losses, x, velocity, h)
@@ -116,7 +117,7 @@ def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, da
 
 
 @lean_inline_kernel
-def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
+def assist(contact, skins, x, y, velocity, h, gravity, number):
     """Work of a helper thread: blocks of every job of the steps that another thread takes."""
     state, team, boxes = contact.run.state, contact.run.team, contact.boxes
     fall = triple(h * gravity[0], h * gravity[1], h * gravity[2])
@@ -126,7 +127,7 @@ def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
             kind, block = kind_of(claimed), block_of(claimed)
             here, there = (x, y) if state[STEP] % 2 == 0 else (y, x)
             if kind == ROWS:
-                write_rows(here, skins, damping, block)
+                write_rows(here, skins, block)
             elif kind == KICK:
                 add_rows(skins, velocity, contact.points.inverse_mass, h, fall, contact.scratch, block)
             elif kind == DRIFT:
@@ -141,11 +142,11 @@ def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
 
 
 @lean_kernel
-def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damping, gravity, loss_steps, number):
+def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps, number):
     """Take steps of a run until `state[STEP]` reaches `state[TICK_END]`, a rigid body strays from the plan of its tick
     or must wake, a step is not settled (`state[STALLED]`), or a search exceeds the capacity (`state[LACKS_ROOM]`).
 
-    Called again with larger arrays, it resumes. `damping`: c of the dashpots; `steps`: of the run; `loss_steps`: steps
+    Called again with larger arrays, it resumes. `steps`: of the run; `loss_steps`: steps
     between two calls of dissipation. After an odd number of steps the positions are those in y. Rows are the same
     arrays, shape (point_count, 4). `number`: 0, or that of a helper, which does its part of the same call in another
     thread.
@@ -153,15 +154,15 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
     contact = scene.contact
     state = contact.run.state
     if number > 0:
-        assist(contact, scene.skins, x, y, velocity, h, damping, gravity, number)
+        assist(contact, scene.skins, x, y, velocity, h, gravity, number)
         return
     while state[STEP] < state[TICK_END]:
         here, there, rows = (x, y, y_rows) if state[STEP] % 2 == 0 else (y, x, x_rows)
-        set_due(scene.skins.bending, state, steps)
+        set_due(scene.skins.paces, state, steps, h)
         if state[RESUMES] == 0:
             aim(scene.start_loads, scene.skins.load, here, velocity, h, state, steps)
         if not take_step(
-            contact, scene.skins, scene.glue, scene.losses, here, there, velocity, velocity_rows, h, damping, gravity
+            contact, scene.skins, scene.glue, scene.losses, here, there, velocity, velocity_rows, h, gravity
         ):
             state[LACKS_ROOM] = 1
             return

@@ -31,7 +31,10 @@ class Rows:
         self.model = model
         self.count = model.vertex_count + OTHERS
         self.point = np.random.default_rng(seed).permutation(self.count)[: model.vertex_count]
-        self.bending = bending_of(model.hinges, self.point)
+        self.bending = self.bending_of(model.hinges)
+
+    def bending_of(self, hinges):
+        return bending_of(hinges, self.point, np.zeros(len(hinges.points), int), 1, False)
 
     def rows(self, vectors):
         """Vectors of the vertices as rows."""
@@ -43,7 +46,7 @@ class Rows:
         """Energy [J], and forces on the vertices [N]."""
         force = np.zeros((self.count, 4))
         rows = self.rows(x).ravel()
-        add_bending(rows, force.ravel(), self.bending)
+        add_bending(rows, force.ravel(), self.bending, 0, 1.0)
         assert not force[:, 3].any()
         assert np.count_nonzero(force.any(axis=1)) <= self.model.vertex_count
         return bending_energy(rows, self.bending), force[self.point, :3]
@@ -82,7 +85,7 @@ def test_any_number_of_hinges_fills_fours_and_blocks(count):
     constants = ("points", "weight", "rest_bend", "normal_scale", "stiffness")
     some = hinges._replace(**{name: getattr(hinges, name)[:count] for name in constants})
     rows = Rows(scene.model)
-    rows.bending = bending_of(some, rows.point)
+    rows.bending = rows.bending_of(some)
     left = np.where(np.arange(len(hinges.points)) < count, hinges.stiffness, 1e-300)  # the others do next to nothing
     found = rows.evaluate(x)
     if count == 0:

@@ -19,7 +19,8 @@ def body(mesh, **options) -> World:
 
 def pace(world: World) -> int:
     """Steps of which soft hinges act in one, in the last run."""
-    return int(world._solver._scene.skins.bending.pace[0])
+    every, soft = world._solver._scene.skins.paces.every[0].tolist()
+    return soft // every
 
 
 def total(world: World) -> float:
