@@ -45,11 +45,14 @@ class StepLimit:
         if self._model.vertex_count:
             self._bound = self._bounds.measure(x)
 
-    def steps(self, time: float, frame_time: float, gas: FloatArray) -> tuple[int, FloatArray, FloatArray]:
-        """Steps for a time [s] that ends with an nRT [J], with the shapes of `measure`.
+    def steps(
+        self, time: float, frame_time: float, gas: FloatArray, taken: int = 0
+    ) -> tuple[int, FloatArray, FloatArray]:
+        """Steps for a time [s] that ends with an nRT [J], with the shapes of `measure`; `taken` in the frame before it.
 
         Besides, the longest step [s] and omega^2 [1/s^2] of each membrane. Raises `ParameterError` where the gas would
-        need more steps than a frame may have, `Diverged` where the shape would.
+        need more steps than a frame may have, `Diverged` where the shape would: what is crushed for a moment only may
+        take a frame's steps sooner.
         """
         model, plan, bound = self._model, self._plan, self._bound
         if model.vertex_count == 0:
@@ -68,7 +71,7 @@ class StepLimit:
         longest = step_length(square, decay, rates)
         body = self.stiffest = int(np.argmin(longest))
         step = float(longest[body])
-        if time / step > MOST_STEPS * time / frame_time * ROUNDING:
+        if frame_time / step > MOST_STEPS * ROUNDING and taken + time / step > MOST_STEPS:
             needed = math.ceil(frame_time / step)
             if frame_time / step_length(shape, decay, plan.rate)[body] > MOST_STEPS:
                 raise Diverged(body, f"would need {needed} explicit steps per frame")

@@ -35,16 +35,18 @@ def paces_of(membrane_count: int) -> Paces:
     return Paces(every, due, rate, dashpot)
 
 
-def set_paces(paces: Paces, longest: FloatArray, steps: int, h: float) -> None:
+def set_paces(paces: Paces, longest: FloatArray, steps: int) -> None:
     """Let the forces of each body act as seldom as steps of a length `longest` [s], shape (membrane_count,), allow.
 
-    Of a run of `steps` h [s]. Those left over after the last n of them are taken one by one, so the n with the least
+    As against those of the stiffest body: what makes all steps shorter yet, a fast approach, may soon make bodies
+    stiffer. Those of a run of `steps` that are left over after the last n are taken one by one, so the n with the least
     work is taken.
     """
     odd = np.arange(1, MOST_EVERY + 1, 2)
     work = steps // odd + steps % odd
     cheapest = np.maximum.accumulate(np.where(work == np.minimum.accumulate(work), np.arange(len(odd)), 0))
-    allowed = np.clip((longest / h * (1.0 + 1e-9) - 1.0) // 2.0, 0, len(odd) - 1).astype(np.int64)
+    share = longest / longest.min(initial=np.inf)
+    allowed = np.clip((share - 1.0) // 2.0, 0, len(odd) - 1).astype(np.int64)
     paces.every[:] = odd[cheapest[allowed], None]
 
 

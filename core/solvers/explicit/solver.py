@@ -232,7 +232,7 @@ class ExplicitSolver:
         rigid.pull[:], rigid.twist[:] = model.gravity, 0.0
         fall[: model.membrane_count] += lifts(model, load, self.vertex_mass)
         self._fall(before.touching, fall, -0.5 * h)
-        set_paces(scene.skins.paces, longest, steps, h)
+        set_paces(scene.skins.paces, longest, steps)
         scene.skins.paces.dashpot[:] = dashpot_times(square)
         start_lengths(space.x, space.v, h, scene.skins)
         state = space.contact.run.state
@@ -339,7 +339,7 @@ class ExplicitSolver:
         """
         if measures or not self.space.frame.steps:  # else the frame's first run has measured
             self._limit.measure(state.positions)
-        steps, longest, square = self._limit.steps(time, motion.frame_time, gas)
+        steps, longest, square = self._limit.steps(time, motion.frame_time, gas, self.space.frame.steps)
         if self._limit.excess > 1.0 + REPORTED_EXCESS:
             self.space.frame.add(Reason.STIFFER, steps, (self._limit.stiffest,))
         if self.model.body_count > 1 and fastest * time > EDGE_SHARE * float(self._edges.min()) * steps:

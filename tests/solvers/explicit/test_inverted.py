@@ -43,9 +43,12 @@ def test_a_ring_whose_air_would_burst_it_is_refused() -> None:
         world.advance_frame()
 
 
-@pytest.mark.parametrize(("name", "seed"), [("beast", 0), ("beast", 2), ("ring", 1)])
+@pytest.mark.parametrize(("name", "seed"), [("beast", 2), ("beast", 4), ("beast", 11), ("ring", 1)])
 def test_a_solid_that_is_crushed_faster_than_sound_plays_on(name: str, seed: int) -> None:
-    """It hits the floor at several times the speed of sound in it, so its cells turn inside out and stretch."""
+    """It hits the floor at several times the speed of sound in it, so its cells turn inside out and stretch.
+
+    For moments some ask for more steps than a frame may have (the third): taken as long as the frame has them left.
+    """
     x, triangles = shapes.beast() if name == "beast" else shapes.torus(1.0, 0.15, 24, 8)
     noise, builder = np.random.default_rng(seed), ModelBuilder()
     x = (x * (0.5 / np.ptp(x, axis=0).max())) @ shapes.rotation(noise.normal(size=3), 2.0).T

@@ -136,6 +136,6 @@ def test_in_a_run_each_body_acts_for_as_many_steps_as_it_has(steps: int) -> None
 
 def test_the_pace_with_the_least_work_is_taken() -> None:
     found = paces.paces_of(4)
-    paces.set_paces(found, np.array([0.99, 5.0, 8.5, 1e9]), 40, 1.0)
+    paces.set_paces(found, np.array([0.5, 2.5, 4.25, 1e9]), 40)
     assert found.every[:, 0].tolist() == [1, 5, 5, 39]
     np.testing.assert_array_equal(found.every[:, 0], found.every[:, 1])
