@@ -94,15 +94,25 @@ def jelly() -> Model:
     return builder.build()
 
 
+def unlike() -> Model:
+    """Two soft balls, which act in one of several steps, and a stiff one that falls on both."""
+    builder = ModelBuilder()
+    for number in range(2):
+        add_ball(builder, LIMP, 3, (0.41 * number, 0.0, 0.21), name=f"limp {number}", bend_modulus=1e-4)
+    add_ball(builder, Ball(0.15, 0.2, 2e4, 1e5), 2, (0.2, 0.02, 0.5), name="stiff", velocity=(0.0, 0.0, -2.0))
+    builder.add_collider("floor", *shapes.grid(4.0))
+    return builder.build()
+
+
 def scene(name: str) -> Model:
-    """A scene of the benchmarks with enough vertices for two threads, or a jelly."""
-    if name == "jelly":
-        return jelly()
+    """A scene of the benchmarks with enough vertices for two threads, or one of those above."""
+    if name in {"jelly", "unlike"}:
+        return jelly() if name == "jelly" else unlike()
     size = {"drop": 2562, "box8": 642, "crate": 2562, "torus": 2048}[name]
     return bench_world(name, size, 1)[0].model
 
 
-@pytest.mark.parametrize("name", ["box8", "crate", "torus", "jelly"])
+@pytest.mark.parametrize("name", ["box8", "crate", "torus", "jelly", "unlike"])
 def test_scenes_have_the_same_bits_with_any_number_of_threads(name: str) -> None:
     model = scene(name)
     world = assert_continues(
