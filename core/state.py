@@ -98,7 +98,8 @@ class State:
     particles: IntArray  # features on which the particles of the pairs of skins rest; empty before their first step
     keyed: Keyed  # animated values of the last frame
     frame: int = 0  # whole frames since the start
-    still: float = 0.0  # time for which all bodies have been at rest [s], with solvers that let them sleep
+    # time for which each moving body has been at rest [s], with the explicit solver, shape (moving_count,)
+    still: FloatArray = field(default_factory=lambda: np.zeros(0))
     goals: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))  # positions [m], shape (goal_count, 3)
     # Rest lengths of all springs [m], shape (edge_count,); empty where none changes (`plasticity/`)
     rest_lengths: FloatArray = field(default_factory=lambda: np.zeros(0))
@@ -136,6 +137,7 @@ class State:
             held=HeldImpulses.none(),
             still_pose=start_poses(model.rigid.centre),
             still_time=np.zeros(model.rigid_count),
+            still=np.zeros(model.moving_count),
             velocity_change=np.zeros(model.vertex_count),
             final_gas=gas_amount(model, model.gauge_pressure),
             load=np.zeros((model.membrane_count, 3)),
@@ -157,7 +159,7 @@ class State:
 #: Fields of `State` that change in place.
 _CHANGED = (
     "positions", "velocities", "rigid", "touching", "gas", "wrong_side", "still_pose", "still_time", "velocity_change",
-    "final_gas", "load", "particles",
+    "final_gas", "load", "particles", "still",
 )  # fmt: skip
 
 

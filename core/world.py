@@ -239,7 +239,7 @@ class World:
         if model.is_lattice(membrane):
             points, given = loop_points(model, membrane, given)
         self._state.positions[points] = given
-        self._state.still = 0.0
+        self._state.still[:] = 0.0
         self._before = None
         self._measurements.forget()
         self._untangle()
@@ -403,7 +403,8 @@ class World:
         self._segments.use(keyed, state.rest_lengths)
         is_other = not keyed.has_parts_of(before)
         if is_other or not keyed.has_values_of(before):
-            state.keyed, state.still = keyed, 0.0  # resting bodies may begin to move
+            state.keyed = keyed
+            state.still[:] = 0.0  # resting bodies may begin to move
             state.still_time[:] = 0.0
         state.valves = turned(model, state.valves, given.valves)
         if is_other:  # detached bodies may touch, and released ones may have contact

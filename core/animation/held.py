@@ -42,7 +42,7 @@ class HeldMotion:
         """Wake all bodies if one of these moves."""
         moves = (self._velocity != 0.0).any(axis=1) | (self._spin != 0.0).any(axis=1)
         if moves.any():
-            state.still = 0.0
+            state.still[:] = 0.0
             state.still_time[self._rigid[moves]] = 0.0
 
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:

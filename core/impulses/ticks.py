@@ -205,7 +205,7 @@ class FrameImpulses:
         """Wake bodies whose velocities change."""
         changed: BoolArray = change.any(axis=1) & self._is_free
         if changed.any():
-            state.still = 0.0
+            state.still[:] = 0.0
             state.still_time[changed[self._of.model.vertex_count :]] = 0.0
 
     def _goal_change(self, x: FloatArray, v: FloatArray, share: float, tick: float, time: FloatArray) -> FloatArray:

@@ -51,7 +51,7 @@ class PlasticTicks:
             keyed = self._bonds.after(keyed, now, x, state.gas, state.touching)
         is_other, state.keyed = keyed is not state.keyed, keyed
         if is_other or state.rest_lengths is not lengths:
-            state.still = 0.0
+            state.still[:] = 0.0
             state.still_time[:] = 0.0
         return is_other
 

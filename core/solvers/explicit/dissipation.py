@@ -54,6 +54,7 @@ class Dissipation(NamedTuple):
     pinned: BoolArray
     damping: FloatArray  # of each membrane [1/s]
     settling: FloatArray  # besides, of one that nothing touches; changes
+    asleep: BoolArray  # whether a membrane sleeps through the run; changes
     body_mass: FloatArray  # [kg]
     linear_damping: FloatArray  # of the rigid bodies [1/s]
     angular_damping: FloatArray
@@ -86,6 +87,7 @@ def losses_of(model: Model, mass: FloatArray, pinned: BoolArray) -> Dissipation:
         pinned=pinned,
         damping=model.damping,
         settling=np.zeros(model.membrane_count),
+        asleep=np.zeros(model.membrane_count, bool),
         body_mass=model.body_mass.copy(),
         linear_damping=model.rigid.linear_damping.copy(),
         angular_damping=model.rigid.angular_damping.copy(),
@@ -152,6 +154,9 @@ def damp(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
     rigid_motions(x, velocity, losses.mass, point_start, motion[:membranes])
     strength2 = gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2
     for body in range(membranes):
+        if losses.asleep[body]:
+            velocity[point_start[body] : point_start[body + 1]] = 0.0
+            continue
         rate = losses.damping[body]
         if losses.push[body, 0] == 0.0 and losses.push[body, 1] == 0.0 and losses.push[body, 2] == 0.0:
             rate += losses.settling[body]

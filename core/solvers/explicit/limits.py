@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ... import topology
-from ...array_types import FloatArray
+from ...array_types import BoolArray, FloatArray
 from ...errors import Diverged, ParameterError
 from ...model import Model
 from ...tiny import TINY
@@ -46,13 +46,13 @@ class StepLimit:
             self._bound = self._bounds.measure(x)
 
     def steps(
-        self, time: float, frame_time: float, gas: FloatArray, taken: int = 0
+        self, time: float, frame_time: float, gas: FloatArray, taken: int = 0, asleep: BoolArray | bool = False
     ) -> tuple[int, FloatArray, FloatArray]:
         """Steps for a time [s] that ends with an nRT [J], with the shapes of `measure`; `taken` in the frame before it.
 
-        Besides, the longest step [s] and omega^2 [1/s^2] of each membrane. Raises `ParameterError` where the gas would
-        need more steps than a frame may have, `Diverged` where the shape would: what is crushed for a moment only may
-        take a frame's steps sooner.
+        `asleep`: membranes that need none, whose longest step is infinite. Besides, the longest step [s] and omega^2
+        [1/s^2] of each membrane. Raises `ParameterError` where the gas would need more steps than a frame may have,
+        `Diverged` where the shape would: what is crushed for a moment only may take a frame's steps sooner.
         """
         model, plan, bound = self._model, self._plan, self._bound
         if model.vertex_count == 0:
@@ -68,9 +68,9 @@ class StepLimit:
         grown = np.maximum(1.0, bound / np.maximum(plan.bound, TINY))
         shape, decay = plan.square * grown, plan.decay * grown
         square = shape + np.maximum(squares - plan.gas, 0.0)
-        longest = step_length(square, decay, rates)
+        longest = np.where(asleep, math.inf, step_length(square, decay, rates))
         body = self.stiffest = int(np.argmin(longest))
-        step = float(longest[body])
+        step = min(float(longest[body]), LONGEST_STEP)
         if frame_time / step > MOST_STEPS * ROUNDING and taken + time / step > MOST_STEPS:
             needed = math.ceil(frame_time / step)
             if frame_time / step_length(shape, decay, plan.rate)[body] > MOST_STEPS:

@@ -22,8 +22,9 @@ MOST_EVERY = 63
 class Paces(NamedTuple):
     """When the forces of each membrane act."""
 
-    every: IntArray  # steps of which its forces act in one, and its soft hinges, shape (membrane_count, 2); changes
-    due: IntArray  # for how many steps they act in this one, 0 where they do not, the same shape; changes
+    # steps of which its forces act in one, and its soft hinges, 0 of a body asleep, shape (membrane_count, 2); changes
+    every: IntArray
+    due: IntArray  # for how many steps they act in this one, 0 if they do not, -1 asleep, the same shape; changes
     rate: FloatArray  # 1 over the time since they acted [1/s], 0 where nothing is damped; changes
     dashpot: FloatArray  # 2 zeta / omega of the dashpots along springs [s]; changes
 
@@ -36,18 +37,20 @@ def paces_of(membrane_count: int) -> Paces:
 
 
 def set_paces(paces: Paces, longest: FloatArray, steps: int) -> None:
-    """Let the forces of each body act as seldom as steps of a length `longest` [s], shape (membrane_count,), allow.
+    """Let the forces of each body act as seldom as steps of a length `longest` [s] allow.
 
-    As against those of the stiffest body: what makes all steps shorter yet, a fast approach, may soon make bodies
-    stiffer. Those of a run of `steps` that are left over after the last n are taken one by one, so the n with the least
-    work is taken.
+    Shape (membrane_count,), infinite of one asleep. As against those of the stiffest body: what makes all steps shorter
+    yet, a fast approach, may soon make bodies stiffer. Those of a run of `steps` that are left over after the last n
+    are taken one by one, so the n with the least work is taken.
     """
     odd = np.arange(1, MOST_EVERY + 1, 2)
     work = steps // odd + steps % odd
     cheapest = np.maximum.accumulate(np.where(work == np.minimum.accumulate(work), np.arange(len(odd)), 0))
-    share = longest / longest.min(initial=np.inf)
+    awake = longest < np.inf
+    share = longest[awake] / longest[awake].min(initial=np.inf)
     allowed = np.clip((share - 1.0) // 2.0, 0, len(odd) - 1).astype(np.int64)
-    paces.every[:] = odd[cheapest[allowed], None]
+    paces.every[:] = 0
+    paces.every[awake] = odd[cheapest[allowed], None]
 
 
 @lean_inline_kernel
@@ -56,6 +59,9 @@ def set_due(paces, state, steps, h):
     step = state[STEP]
     for body in range(paces.every.shape[0]):
         every, soft = paces.every[body, 0], paces.every[body, 1]
+        if every == 0:
+            paces.due[body] = -1
+            continue
         due, since = every if step % every == every // 2 else 0, every
         whole = steps // every * every
         if step >= whole:

@@ -386,7 +386,8 @@ def find_candidates(contact, x, velocity, time, is_single):
     store4(shift, 0, spread(0.0))
     for a in range(body_count):
         reach = bodies.own_thickness[a]
-        if reach > 0.0 and not bodies.crosses[a, a] and touches_itself(a, time, middle, bodies, points, boxes, team):
+        is_looked_for = reach > 0.0 and bodies.kind[a] == SOFT and not bodies.crosses[a, a]
+        if is_looked_for and touches_itself(a, time, middle, bodies, points, boxes, team):
             fit_patches(a, points, boxes)
             fit_shapes(a, 0.5 * time, bodies, points, boxes, team)
             fitted[a] = 1

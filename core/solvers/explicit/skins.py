@@ -362,7 +362,7 @@ def write_rows(x, skins, block):
     """All rows of a block whose body is due, and its share of the volume."""
     blocks, gas, paces = skins.blocks, skins.gas, skins.paces
     body = blocks.body[block]
-    if paces.due[body, 0] == 0:
+    if paces.due[body, 0] <= 0:
         return
     if blocks.triangle[block + 1] > blocks.triangle[block]:
         gas.share[block] = normal_rows(
@@ -380,6 +380,8 @@ def add_rows(skins, velocity, inverse_mass, h, fall, force, block):
     springs, gas, volumes, blocks = skins.springs, skins.gas, skins.volumes, skins.blocks
     body = blocks.body[block]
     due = skins.paces.due[body, 0]
+    if due < 0:
+        return
     if due == 0:
         for i in range(np.uint64(blocks.vertex[block]), np.uint64(blocks.vertex[block + 1])):
             store4(velocity, np.uint64(4) * i, load4(velocity, np.uint64(4) * i) + fall)

@@ -1,21 +1,24 @@
-"""Sleep: a scene at rest keeps its state exactly and takes no time.
+"""Sleep: bodies at rest keep their state exactly and take no time.
 
-All moving bodies sleep together, once all of them have been still for a while, and wake together when any input
-changes. So no graph of contacts is needed.
+Each sleeps once it has been still for a while, none of its inputs changes, and nothing that moves can reach it in the
+run of steps: so no graph of contacts is needed. For the steps it is an obstacle at rest. All together take none.
 """
 
 import numpy as np
 
-from ...array_types import FloatArray
+from ...array_types import BoolArray, FloatArray
 from ...jit import lean_kernel
 from ...model import Model
 from ...state import State
 from ..kinematics import Motion
 
-#: A body is still while the root mean square of its points' speeds is below this share of its size [1/s].
-STILL_SPEED = 2e-3
-#: How long all bodies must be still [s].
+#: A body is still while the root mean square of its points' ways in a run of steps, over its time, is below this share
+#: of its size [1/s]. Contacts may make it tremble within the run at so many times that speed.
+STILL_SPEED, TREMBLING = 2e-3, 5.0
+#: How long a body must be still [s].
 STILL_TIME = 0.25
+#: How far something may come in a run, as a multiple of its way at its fastest point's speed.
+REACH = 2.0
 
 
 def still_speeds(model: Model) -> FloatArray:
@@ -31,16 +34,50 @@ def is_driven(state: State, motion: Motion, gas: FloatArray) -> bool:
 
 
 @lean_kernel
-def are_still(velocities, point_start, limits):
-    """Whether all moving bodies are below their `limits` (`still_speeds`)."""
+def note_still(velocities, point_start, limits, still):
+    """Which moving bodies are below their `limits` (`still_speeds`), into `still`; whether all are."""
+    are_all = True
     for body in range(limits.shape[0]):
         first, last = point_start[body], point_start[body + 1]
         total = 0.0
         for i in range(first, last):
             total += velocities[i, 0] ** 2 + velocities[i, 1] ** 2 + velocities[i, 2] ** 2
-        if not total <= limits[body] * (last - first):
-            return False
-    return True
+        still[body] = total <= limits[body] * (last - first)
+        are_all &= still[body]
+    return are_all
+
+
+def sleepers(
+    model: Model, state: State, still: FloatArray, motion: Motion, gas: FloatArray, time: float, kept: FloatArray
+) -> BoolArray:
+    """Membranes that sleep through a run of a time [s], shape (membrane_count,).
+
+    `still`: for how long each moving body has been [s]; `gas`: nRT at the run's end [J]; `kept`: distance that each
+    body keeps [m].
+    """
+    soft, moving = model.membrane_count, model.moving_count
+    resting = np.zeros(model.body_count, bool)
+    resting[:moving], resting[moving:] = still >= STILL_TIME, True
+    if not resting[:soft].any():
+        return resting[:soft]
+    resting[:soft] &= gas == state.gas
+    resting[model.point_body[motion.points[(motion.start != motion.end).any(axis=1)]]] = False
+    tied = np.append(model.attachments.body, model.point_body[model.attachments.points[:, 0]])
+    resting[tied] = False
+    x, start = state.positions.copy(), model.body_point_start[:-1]
+    low, high = np.minimum.reduceat(x, start), np.maximum.reduceat(x, start)
+    x[motion.points] = motion.end
+    low, high = np.minimum(low, np.minimum.reduceat(x, start)), np.maximum(high, np.maximum.reduceat(x, start))
+    speed = np.sqrt(np.maximum.reduceat((state.velocities**2).sum(axis=1), start))
+    fall = float(np.sqrt(model.gravity @ model.gravity)) * time * time
+    reach = (kept + np.where(resting, 0.0, REACH * speed * time + fall))[:, None]
+    near = (low[:soft, None] - reach[:soft, None] <= high + reach).all(axis=2)
+    near &= (low - reach <= high[:soft, None] + reach[:soft, None]).all(axis=2)
+    while True:
+        woken = resting[:soft] & (near & ~resting).any(axis=1)
+        if not woken.any():
+            return resting[:soft]
+        resting[:soft] &= ~woken
 
 
 def hold(before: State, after: State) -> None:

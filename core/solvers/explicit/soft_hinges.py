@@ -54,13 +54,13 @@ class SoftHinges:
         if not len(self._bodies):
             return
         paces, springs, bodies = skins.paces, skins.springs, self._bodies
-        every = paces.every[bodies, 0]
+        every = np.maximum(paces.every[bodies, 0], 1)
         time = every * h
         square = time**2 * np.maximum.reduceat(rows[self._points] / self._masses[self._points], self._first)
         tension = springs.stiffness - springs.rest_force * springs.inverse_length
         share = np.append(tension / np.maximum(springs.stiffness, TINY), 0.0)
         stretched = np.maximum.reduceat(share, 4 * skins.blocks.four[skins.blocks.body_start[:-1]])[bodies]
-        least = steps // every + steps % every
+        least = np.where(paces.every[bodies, 0] > 0, steps // every + steps % every, 0)  # none asleep
         for slower in SOFT_EVERY:
             each = every * slower
             left = steps % each

@@ -35,7 +35,7 @@ from .revision import has_same_stiffness, revised_plan
 from .rigid_flight import note_calm
 from .rigid_ticks import TICK_TIME, RigidTicks
 from .skins import Skins, skins_of, spring_order, start_lengths
-from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
+from .sleep import STILL_TIME, TREMBLING, hold, is_driven, note_still, sleepers, still_speeds
 from .soft_hinges import SoftHinges
 from .stability import EDGE_SHARE, Plan, dashpot_times, plan_steps, plan_with
 from .start_loads import begin_run, start_loads_of
@@ -83,6 +83,7 @@ class ExplicitSolver:
         )
         self._advance = Repeated(advance)
         self._still_speeds, self._rest_size = still_speeds(model), membrane_sizes(model, model.rest_positions)
+        self._still = np.zeros(model.moving_count, bool)
         self._edges = np.full(model.body_count, np.inf)  # mean edge of each soft body [m]
         self._edges[: model.membrane_count] = space.contact.run.scale[: model.membrane_count, 1]
         shapes = convex_shapes(model)
@@ -212,15 +213,17 @@ class ExplicitSolver:
     ) -> None:  # fmt: skip
         """A run of steps that takes a time [s], see `step`; `measures`: as shapes have changed since the last one."""
         scene, space, model = self._scene, self.space, self.model
-        driven, still = is_driven(before, motion, gas), before.still
-        if still >= STILL_TIME and not driven and self._is_still(before):
+        driven = is_driven(before, motion, gas)
+        if (before.still >= STILL_TIME).all() and not driven and self._note_still(before):
             hold(before, after)
             return
         if after is not before:
             after.still_pose[:], after.still_time[:], after.held = before.still_pose, before.still_time, before.held
             after.rigid.pose[:], after.wrong_side = before.rigid.pose, before.wrong_side
-        fastest = space.read(before, motion, share)
-        steps, longest, square = self._steps(time, before, motion, gas, fastest, measures)
+        fastest, came = space.read(before, motion, share), before.positions[: model.moving_point_count].copy()
+        asleep = self._sleepers(before, motion, gas, time)
+        space.let_sleep(asleep)
+        steps, longest, square = self._steps(time, before, motion, gas, fastest, measures, asleep)
         h = time / steps
         late = late_turn(model, load, self.vertex_mass, before, 0.5 * h, time)
         space.frame.steps, space.frame.step_time = space.frame.steps + steps, h
@@ -231,6 +234,7 @@ class ExplicitSolver:
         fall[bodies.by_tick[: model.moving_count]] = 0.0
         rigid.pull[:], rigid.twist[:] = model.gravity, 0.0
         fall[: model.membrane_count] += lifts(model, load, self.vertex_mass)
+        fall[: model.membrane_count][asleep] = 0.0
         self._fall(before.touching, fall, -0.5 * h)
         set_paces(scene.skins.paces, longest, steps)
         scene.skins.paces.dashpot[:] = dashpot_times(square)
@@ -263,7 +267,7 @@ class ExplicitSolver:
                 ticks.end(space.contact, space.v, self._still_speeds, (int(state[STEP]) - done) * h, h)
         self.counts.stages += steps
         self.counts.contact_searches += int(state[SEARCHES]) - searches
-        self._note_touching(after.touching)
+        self._note_touching(after.touching, asleep)
         self._fall(after.touching, fall, 0.5 * h)
         space.write(after, steps, gas, motion, share + time / motion.frame_time)
         if late is not None:
@@ -271,11 +275,24 @@ class ExplicitSolver:
         after.wrong_side = before.wrong_side
         if ticks is not None:
             ticks.write(after, motion, share + time / motion.frame_time)
-        after.still = still + time if not driven and self._is_still(after) else 0.0
+        ways = after.positions[: len(came)] - came
+        note_still(ways / time, model.body_point_start, self._still_speeds, self._still)
+        after.still[:] = np.where(self._still, before.still + time, 0.0)
 
-    def _is_still(self, state: State) -> bool:
-        """Whether all moving bodies are still; a state that was at rest may have been given velocities."""
-        return bool(are_still(state.velocities, self.model.body_point_start, self._still_speeds))
+    def _note_still(self, state: State) -> bool:
+        """Note which moving bodies have been given no velocities since they came to rest, and whether none has."""
+        limits = TREMBLING**2 * self._still_speeds
+        return bool(note_still(state.velocities, self.model.body_point_start, limits, self._still))
+
+    def _sleepers(self, state: State, motion: Motion, gas: FloatArray, time: float) -> BoolArray:
+        """The membranes that sleep through a run of a time [s], which have no velocities then."""
+        space, model = self.space, self.model
+        self._note_still(state)
+        still = np.where(self._still, state.still, 0.0)
+        asleep = sleepers(model, state, still, motion, gas, time, space.contact.run.scale[:, 0])
+        own = asleep[space.contact.points.body[: model.vertex_count]]
+        space.rows[2][: model.vertex_count][own] = 0.0
+        return asleep
 
     def _take_steps(self, steps: int, h: float) -> None:
         """Take the steps of a tick, or of the whole run, see `steps.advance`."""
@@ -324,14 +341,22 @@ class ExplicitSolver:
         if len(pairs):
             hold_in_plane(pairs, normal, space.rows[2])
 
-    def _note_touching(self, touching: BoolArray) -> None:
-        """Mark the moving bodies that a contact pushed in the last step."""
+    def _note_touching(self, touching: BoolArray, asleep: BoolArray) -> None:
+        """Mark the moving bodies that a contact pushed in the last step; those asleep stay as they were."""
         pushed = self.space.contact.points.body[self.space.pressed().points[:, [0, 3]]]
-        touching[:] = False
+        touching[: len(asleep)] &= asleep
+        touching[len(asleep) :] = False
         touching[pushed[pushed < len(touching)]] = True
 
     def _steps(
-        self, time: float, state: State, motion: Motion, gas: FloatArray, fastest: float, measures: bool
+        self,
+        time: float,
+        state: State,
+        motion: Motion,
+        gas: FloatArray,
+        fastest: float,
+        measures: bool,
+        asleep: BoolArray,
     ) -> tuple[int, FloatArray, FloatArray]:
         """Steps for a time [s], and the longest step [s] and omega^2 [1/s^2] of each membrane, see `StepLimit.steps`.
 
@@ -339,7 +364,7 @@ class ExplicitSolver:
         """
         if measures or not self.space.frame.steps:  # else the frame's first run has measured
             self._limit.measure(state.positions)
-        steps, longest, square = self._limit.steps(time, motion.frame_time, gas, self.space.frame.steps)
+        steps, longest, square = self._limit.steps(time, motion.frame_time, gas, self.space.frame.steps, asleep)
         if self._limit.excess > 1.0 + REPORTED_EXCESS:
             self.space.frame.add(Reason.STIFFER, steps, (self._limit.stiffest,))
         if self.model.body_count > 1 and fastest * time > EDGE_SHARE * float(self._edges.min()) * steps:

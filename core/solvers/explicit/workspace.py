@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...array_types import FloatArray
+from ...array_types import BoolArray, FloatArray
 from ...model import Model
 from ...state import PairSpeeds, State
 from ...tiny import TINY
 from ..counts import Counts
 from ..kinematics import Motion
 from ..notes import Finding, FrameCounts, FrameNotes, LeastShare, PairContacts, PairRows, Reason
-from .arrays import AGE, CARRIED_COUNT, LIMITED, SPAN, STALLS, STARTS, WORK, Pressed
+from .arrays import AGE, CARRIED_COUNT, GIVEN, LIMITED, SOFT, SPAN, STALLS, STARTS, WORK, Pressed
 from .carried import place_all, start_bodies
 from .contact_set import contact_set, with_room
 from .dissipation import losses_of
@@ -46,7 +46,8 @@ class Workspace:
         inverse = np.zeros(model.point_count)
         with np.errstate(divide="ignore"):
             inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / mass)[order]
-        self.contact = contact_set(model, self.numbering, patches, inverse)
+        self._inverse_mass = inverse
+        self.contact = contact_set(model, self.numbering, patches, inverse.copy())
         self.glue = glue_of(model, self.numbering, inverse)
         self.losses = losses_of(model, mass[order], model.pinned[order])
         self._is_ball = self.contact.bodies.is_ball.copy()
@@ -56,7 +57,7 @@ class Workspace:
         other, order = copy.copy(self), self.numbering.point[: model.vertex_count]
         other.model = model
         other.contact = self.contact._replace(bodies=self.contact.bodies._replace(friction=model.friction))
-        other.glue = glue_of(model, self.numbering, self.contact.points.inverse_mass)
+        other.glue = glue_of(model, self.numbering, self._inverse_mass)
         other.losses = losses_of(model, self.mass[order], model.pinned[order])
         return other
 
@@ -82,6 +83,21 @@ class Workspace:
     def _rejected(self) -> int:
         """How often the guarantee rejected a step since the start: else there is nothing new in `Run.failures`."""
         return int(self.contact.run.state[LIMITED] + self.contact.run.state[STALLS])
+
+    def let_sleep(self, asleep: BoolArray) -> None:
+        """Let these membranes be obstacles at rest in the run that begins, and wake the others."""
+        contact, model = self.contact, self.model
+        kind, patches = contact.bodies.kind[: model.membrane_count], contact.boxes.patches.body
+        contact.boxes.slack[np.append(asleep, np.zeros(model.body_count - len(asleep), bool))[patches]] = 0.0
+        woken = (kind == GIVEN) & ~asleep
+        if not woken.any() and not (asleep & (kind != GIVEN)).any():
+            return
+        kind[:], self.losses.asleep[:] = np.where(asleep, GIVEN, SOFT), asleep
+        free = ~asleep[contact.points.body[: model.vertex_count]]
+        contact.points.inverse_mass[: model.vertex_count] = self._inverse_mass[: model.vertex_count] * free
+        contact.run.state[AGE] = -1
+        own = np.append(woken, np.zeros(model.body_count - len(woken), bool))[patches]
+        contact.boxes.slack[own] = FIRST_SLACK * contact.run.scale[patches[own], 0]
 
     def make_room(self) -> None:
         """Double the capacity for candidates and contacts."""

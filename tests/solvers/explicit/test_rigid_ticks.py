@@ -119,7 +119,7 @@ def test_a_ball_that_arrives_wakes_a_stack() -> None:
     assert rests(world)
     state = world.save()
     state.velocities[: world.model.vertex_count] = -3.0, 0.0, 0.0
-    state.still = 0.0
+    state.still[:] = 0.0
     world.load(state)
     before = world.save().rigid.pose.copy()
     run(world, 18)
