@@ -67,7 +67,8 @@ def run(folder: Path, workers: int) -> jobs.Work:
     try:
         while waiting or running:
             while waiting and len(running) < workers:
-                case, said = waiting.pop(0), tempfile.TemporaryFile()  # noqa: SIM115, closed when its process has ended
+                case = waiting.pop(0)
+                said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115, closed when its process has ended
                 failure_file(folder, case).unlink(missing_ok=True)
                 words = [*plan["command"], "sweep-case", str(folder), case["name"]]
                 running.append((case, subprocess.Popen(words, stdout=said, stderr=subprocess.STDOUT), said))
