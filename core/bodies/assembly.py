@@ -133,8 +133,7 @@ def vertex_masses(membranes: list[GivenMembrane], fill_mass: FloatArray) -> Floa
         if body.lattice is not None:
             masses.append(body.lattice.vertex_mass)
             continue
-        area = topology.triangle_areas(body.positions, body.triangles)
-        share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))
+        share = topology.vertex_areas(body.positions, body.triangles)
         point_mass = body.setting("point_mass")
         skin = np.full(len(body.positions), point_mass) if point_mass else body.mass * share / share.sum()
         masses.append(skin + fill * share / share.sum() if fill else skin)

@@ -11,7 +11,7 @@ import numpy as np
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...model import Model
 from ...tiny import TINY
-from ...topology import triangle_neighbours
+from ...topology import face_vectors, triangle_neighbours
 
 #: Most faces of a simple shape: more are costly for separating axes, and round shapes lose speed as they roll.
 MOST_FACES = 32
@@ -81,7 +81,7 @@ def _starts(counts: list[int]) -> IntArray:
 def _shape(arm: FloatArray, triangles: IntArray) -> _Shape | None:
     """A body's faces; None where it is not convex or has too many."""
     radius = np.linalg.norm(arm, axis=1).max()
-    cross = np.cross(arm[triangles[:, 1]] - arm[triangles[:, 0]], arm[triangles[:, 2]] - arm[triangles[:, 0]])
+    cross = face_vectors(arm, triangles)
     area = np.linalg.norm(cross, axis=1)
     good = area > 1e-12 * radius**2
     normal = cross / np.where(good, area, 1.0)[:, None]
