@@ -127,6 +127,22 @@ def signed_volume(positions: FloatArray, triangles: NDArray[np.integer[Any]]) ->
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
 
+def part_middles(
+    positions: FloatArray, triangles: NDArray[np.integer[Any]], sides: NDArray[np.int64]
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Middles of equal parts of triangles [m], of each as many as the square of `sides`, and the triangle of each."""
+    points, faces = [np.empty((0, 3))], [np.empty(0, np.int64)]
+    for n in np.unique(sides[sides > 0]):
+        i, j = (numbers.ravel() for numbers in np.meshgrid(np.arange(n), np.arange(n)))
+        place = np.stack([i, j], axis=1)
+        weights = np.concatenate([place[i + j < n] + 1 / 3, place[i + j < n - 1] + 2 / 3]) / n
+        weights = np.column_stack([1.0 - weights.sum(axis=1), weights])
+        own = np.flatnonzero(sides == n)
+        points.append(np.einsum("wk,tkc->twc", weights, positions[triangles[own]]).reshape(-1, 3))
+        faces.append(np.repeat(own, len(weights)))
+    return np.concatenate(points), np.concatenate(faces)
+
+
 def unique_edges(triangles: NDArray[np.integer[Any]]) -> tuple[IntArray, IntArray]:
     """Edges (low, high), sorted, shape (edge_count, 2), and the edge of each triangle side, shape (triangle_count, 3).
 
@@ -152,6 +168,11 @@ def edge_apexes(triangles: IntArray, edges: IntArray, side_edge: IntArray) -> In
         held = uses > place
         apex[held, place] = opposite[start[:-1][held] + place]
     return apex
+
+
+def starts(counts: list[int]) -> IntArray:
+    """CSR starts of groups of these sizes."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
 
 
 def grouped(keys: IntArray, group_count: int) -> tuple[IntArray, IntArray]:

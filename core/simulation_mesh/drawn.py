@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray
-from ..topology import face_normals, grouped, triangle_areas, vertex_normals
+from ..topology import face_normals, grouped, part_middles, triangle_areas, vertex_normals
 from ..union_find import islands_of
 from .rays import Grid, grid_of, set_flat_beside, set_thickness
 from .surface import Lines, Numbers, Samples
@@ -67,17 +67,7 @@ def _points_of_large(x: FloatArray, triangles: Numbers, areas: FloatArray, lengt
     sides = np.linalg.norm(x[triangles] - x[np.roll(triangles, -1, axis=1)], axis=2).max(axis=1)
     parts = np.maximum(1.52 * np.sqrt(areas) / (0.6 * length), 0.4 * sides / length)  # of an even triangle: side / 0.6
     count = np.clip(parts + 0.5, 0, MOST_PARTS).astype(np.int64)
-    points, faces = [np.empty((0, 3))], [np.empty(0, np.int64)]
-    for n in np.unique(count[count > 0]):
-        i, j = (numbers.ravel() for numbers in np.meshgrid(np.arange(n), np.arange(n)))
-        upright, turned = i + j < n, i + j < n - 1
-        place = np.stack([i, j], axis=1)
-        weights = np.concatenate([place[upright] + 1 / 3, place[turned] + 2 / 3]) / n
-        weights = np.column_stack([1.0 - weights.sum(axis=1), weights])
-        own = np.flatnonzero(count == n)
-        points.append(np.einsum("wk,tkc->twc", weights, x[triangles[own]]).reshape(-1, 3))
-        faces.append(np.repeat(own, len(weights)))
-    return np.concatenate(points), np.concatenate(faces)
+    return part_middles(x, triangles, count)
 
 
 def _sharp_lines(grid: Grid, twin: Numbers, normals: FloatArray, length: float) -> tuple[BoolArray, Lines]:
