@@ -83,9 +83,41 @@ def check_extent(name: str, positions: NDArray[Any]) -> None:
 
 def triangle_areas(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> FloatArray:
     """Areas [m^2], shape (triangle_count,)."""
-    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
-    areas: FloatArray = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    areas: FloatArray = 0.5 * np.linalg.norm(face_vectors(positions, triangles), axis=1)
     return areas
+
+
+def face_vectors(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> FloatArray:
+    """Twice the area vectors [m^2], along the normals, shape (triangle_count, 3)."""
+    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
+    return np.cross(b - a, c - a)
+
+
+def face_normals(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> FloatArray:
+    """Unit normals, shape (triangle_count, 3); zero where a triangle has no area."""
+    return _unit(face_vectors(positions, triangles))
+
+
+def vertex_vectors(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> FloatArray:
+    """The sums of `face_vectors` around each vertex [m^2], shape (vertex_count, 3)."""
+    vectors, corners = np.repeat(face_vectors(positions, triangles), 3, axis=0), triangles.ravel()
+    return np.stack([np.bincount(corners, along, len(positions)) for along in vectors.T], axis=1).astype(float)
+
+
+def vertex_areas(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> FloatArray:
+    """A third of the area of the triangles around each vertex [m^2], shape (vertex_count,)."""
+    third = np.repeat(triangle_areas(positions, triangles) / 3.0, 3)
+    return np.bincount(triangles.ravel(), third, len(positions)).astype(float)
+
+
+def vertex_normals(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> FloatArray:
+    """Unit normals of vertices, by the areas of the triangles around each, shape (vertex_count, 3)."""
+    return _unit(vertex_vectors(positions, triangles))
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    unit: FloatArray = vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1e-300)[:, None]
+    return unit
 
 
 def signed_volume(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> float:
@@ -95,7 +127,23 @@ def signed_volume(positions: FloatArray, triangles: NDArray[np.integer[Any]]) ->
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
 
-def unique_edges(triangles: IntArray) -> tuple[IntArray, IntArray]:
+def part_middles(
+    positions: FloatArray, triangles: NDArray[np.integer[Any]], sides: NDArray[np.int64]
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Middles of equal parts of triangles [m], of each as many as the square of `sides`, and the triangle of each."""
+    points, faces = [np.empty((0, 3))], [np.empty(0, np.int64)]
+    for n in np.unique(sides[sides > 0]):
+        i, j = (numbers.ravel() for numbers in np.meshgrid(np.arange(n), np.arange(n)))
+        place = np.stack([i, j], axis=1)
+        weights = np.concatenate([place[i + j < n] + 1 / 3, place[i + j < n - 1] + 2 / 3]) / n
+        weights = np.column_stack([1.0 - weights.sum(axis=1), weights])
+        own = np.flatnonzero(sides == n)
+        points.append(np.einsum("wk,tkc->twc", weights, positions[triangles[own]]).reshape(-1, 3))
+        faces.append(np.repeat(own, len(weights)))
+    return np.concatenate(points), np.concatenate(faces)
+
+
+def unique_edges(triangles: NDArray[np.integer[Any]]) -> tuple[IntArray, IntArray]:
     """Edges (low, high), sorted, shape (edge_count, 2), and the edge of each triangle side, shape (triangle_count, 3).
 
     Side k joins corners k and k + 1.
@@ -120,6 +168,11 @@ def edge_apexes(triangles: IntArray, edges: IntArray, side_edge: IntArray) -> In
         held = uses > place
         apex[held, place] = opposite[start[:-1][held] + place]
     return apex
+
+
+def starts(counts: list[int]) -> IntArray:
+    """CSR starts of groups of these sizes."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
 
 
 def grouped(keys: IntArray, group_count: int) -> tuple[IntArray, IntArray]:

@@ -1,6 +1,26 @@
 """Union-find: connected components of bodies. An island is named by its lowest member."""
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from .jit import lean_kernel
+
+
+def islands_of(count: int, a: NDArray[np.integer[Any]], b: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """The lowest member of the island of each of `count` members, of which each of a is joined with that of b."""
+    names = np.arange(count)
+    unite_pairs(names, a.astype(np.int64), b.astype(np.int64))
+    return names
+
+
+@lean_kernel
+def unite_pairs(parent, a, b):
+    """Name each member's island by its lowest one; `parent` starts as the numbers of the members."""
+    for i in range(a.shape[0]):
+        unite(parent, a[i], b[i])
+    name_islands(parent)
 
 
 @lean_kernel

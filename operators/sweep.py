@@ -5,6 +5,7 @@ from pathlib import Path
 
 import bpy
 
+from ..softpressure.batch import sweep
 from ..softpressure.properties.sweep_properties import Sweep
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
@@ -28,8 +29,6 @@ class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
 
     def job(self, _context: Context) -> jobs.Work:
         """Plan, then the cases."""
-        from ..softpressure.batch import sweep
-
         scenes = [scene for scene in bpy.data.scenes if sessions.has_bodies(scene)]
         if bpy.data.is_dirty and not bpy.app.background:  # without a window Blender does not know
             raise ValueError(
@@ -46,8 +45,6 @@ class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
 
     def done_text(self, _context: Context) -> str:
         """How many are finished, and where."""
-        from ..softpressure.batch import sweep
-
         return sweep.collect(self._folder)[0].removeprefix("softpressure: ")
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import bpy
 
-from ..softpressure.batch import case_process
+from ..softpressure.batch import sweep
 from ..softpressure.properties import sweep_properties
 from ..softpressure.scene_io.blender_types import Context
 from .layout import Part, draw_text, in_both_places
@@ -32,9 +32,9 @@ class Sweep(Part):
         column.prop(wanted, "pairwise")
         column.prop(wanted, "workers")
         sweep_properties.take(layout.operator("softpressure.sweep", icon="FILE_REFRESH"), wanted)
-        folder = case_process.folder_of(Path(bpy.data.filepath or "untitled.blend"))
+        folder = sweep.folder_of(Path(bpy.data.filepath or "untitled.blend"))
         if folder.is_dir():
-            failed = case_process.failures(folder)
+            failed = sweep.failures(folder)
             for name, reason in failed[:_SHOWN]:
                 draw_text(layout, context, f"{name}: {reason}")
             if len(failed) > _SHOWN:

@@ -11,35 +11,41 @@ written.
 """
 
 import argparse
-import runpy
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import distributed
 
-#: The module of the extension that runs a case: not in `sys.modules`, so its functions are sent to the workers, which
-#: need not have it, by value.
-CASES = runpy.run_path(str(Path(__file__).resolve().parent.parent / "softpressure" / "batch" / "case_process.py"))
 #: How often a case is tried again whose process was killed.
 RETRIES = 3
 
 
+def run_case(words: list[str]) -> str:
+    """Run a case, on a worker; returns its last line. Raises where it was killed, as another attempt may succeed."""
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
+    if done.returncode < 0:
+        raise ChildProcessError(f"Its process was ended by signal {-done.returncode}.")
+    return done.stdout.strip().rpartition("\n")[2]
+
+
 def run(client: distributed.Client, folder: Path, blender: str | None) -> int:
     """Run all cases of the plan in a folder, collect them; returns the exit code, 1 if a case has failed."""
-    folder = folder.resolve()
-    plan = CASES["read_plan"](folder)
+    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
     command = [blender, "--command", "softpressure"] if blender else plan["command"]
-    given = {"retry_killed": True, "retries": RETRIES, "pure": False}
-    jobs = {client.submit(CASES["run"], command, folder, case, **given): case["name"] for case in plan["cases"]}
+    jobs = {
+        client.submit(run_case, [*command, "sweep-case", str(folder), case["name"]], retries=RETRIES, pure=False): case
+        for case in plan["cases"]
+    }
     for number, job in enumerate(distributed.as_completed(jobs), 1):
-        print(f"{number} of {len(jobs)}: {jobs[job]}: {job.exception() or job.result() or 'finished'}", flush=True)
+        print(f"{number} of {len(jobs)}: {jobs[job]['name']}: {job.exception() or job.result()}", flush=True)
     return subprocess.run([*command, "sweep-collect", str(folder)]).returncode
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="the folder of the sweep, with its plan")
+    parser.add_argument("folder", type=lambda text: Path(text).resolve(), help="the folder of the sweep, with its plan")
     parser.add_argument("address", help="of the Dask scheduler, such as tcp://host:8786")
     parser.add_argument("--blender", help="Blender's executable on the workers")
     options = parser.parse_args()

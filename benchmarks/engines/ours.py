@@ -14,26 +14,33 @@ def triangles_of(squares):
     return np.array([t for a, b, c, d in squares for t in ((a, b, c), (a, c, d))])
 
 
+def builder_of(scene, placed=lambda positions: positions, *, pressure=PRESSURE, spring=SPRING):
+    """The bodies of a scene, skins in contact with themselves: gas [Pa], springs [N/m], `placed` changes positions."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY), ambient_pressure=0.0)
+    surface = {"friction": scene.friction, "bounciness": 0.0}
+    for number, (positions, triangles) in enumerate(scene.soft):
+        builder.add_membrane(
+            f"body {number}", placed(positions), triangles, spring_constant=spring,
+            point_mass=BODY_MASS / len(positions), gauge_pressure=pressure, damping=5.0, self_collision=True, **surface,
+        )  # fmt: skip
+    for number, box in enumerate(scene.rigid):
+        corners, squares = box.mesh()
+        builder.add_rigid(
+            f"box {number}", placed(corners + box.centre), triangles_of(squares), mass=box.mass, **surface
+        )
+    for number, box in enumerate(scene.colliders):
+        corners, squares = box.mesh()
+        builder.add_collider(f"collider {number}", corners + box.centre, triangles_of(squares), **surface)
+    return builder
+
+
 class Explicit:
-    """The method that is the default. Skins look for contact with themselves."""
+    """The method that is the default."""
 
     solver = "EXPLICIT"
 
     def __init__(self, scene, threads):
-        builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY), ambient_pressure=0.0)
-        surface = {"friction": scene.friction, "bounciness": 0.0}
-        for number, (positions, triangles) in enumerate(scene.soft):
-            builder.add_membrane(
-                f"body {number}", positions, triangles, spring_constant=SPRING, point_mass=BODY_MASS / len(positions),
-                gauge_pressure=PRESSURE, damping=5.0, self_collision=True, **surface,
-            )  # fmt: skip
-        for number, box in enumerate(scene.rigid):
-            corners, squares = box.mesh()
-            builder.add_rigid(f"box {number}", corners + box.centre, triangles_of(squares), mass=box.mass, **surface)
-        for number, box in enumerate(scene.colliders):
-            corners, squares = box.mesh()
-            builder.add_collider(f"collider {number}", corners + box.centre, triangles_of(squares), **surface)
-        model = builder.build()
+        model = builder_of(scene).build()
         substeps = round(scene.frame_time / SUBSTEP)
         self.world = World(
             model, frame_rate=1.0 / scene.frame_time, substeps=substeps, threads=threads, solver=self.solver

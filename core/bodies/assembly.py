@@ -133,8 +133,7 @@ def vertex_masses(membranes: list[GivenMembrane], fill_mass: FloatArray) -> Floa
         if body.lattice is not None:
             masses.append(body.lattice.vertex_mass)
             continue
-        area = topology.triangle_areas(body.positions, body.triangles)
-        share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))
+        share = topology.vertex_areas(body.positions, body.triangles)
         point_mass = body.setting("point_mass")
         skin = np.full(len(body.positions), point_mass) if point_mass else body.mass * share / share.sum()
         masses.append(skin + fill * share / share.sum() if fill else skin)
@@ -171,16 +170,16 @@ def lattice_followers(membranes: list[GivenMembrane], first: IntArray) -> Follow
     held = [(b.lattice, s) for b, s in zip(membranes, first, strict=False) if b.lattice is not None]
     lattices = [body.lattice for body in membranes]
     return Followers(
-        vertex_start=starts([0 if own is None else len(own.follow.points) for own in lattices]),
+        vertex_start=topology.starts([0 if own is None else len(own.follow.points) for own in lattices]),
         points=np.concatenate([np.zeros((0, 4)), *(own.follow.points + s for own, s in held)]).astype(np.int32),
         weights=np.concatenate([np.zeros((0, 4)), *(own.follow.weights for own, _ in held)]),
-        hold_start=starts([0 if own is None else len(own.holds.vertices) for own in lattices]),
+        hold_start=topology.starts([0 if own is None else len(own.holds.vertices) for own in lattices]),
         hold_points=np.concatenate([np.zeros(0), *(np.flatnonzero(own.holds.pinned) + s for own, s in held)]).astype(
             np.int32
         ),
         hold_vertices=np.concatenate([np.zeros((0, 3)), *(own.holds.vertices for own, _ in held)]).astype(np.int32),
         hold_weights=np.concatenate([np.zeros((0, 3)), *(own.holds.weights for own, _ in held)]),
-        pinned_start=starts([0 if own is None else len(own.pinned_positions) for own in lattices]),
+        pinned_start=topology.starts([0 if own is None else len(own.pinned_positions) for own in lattices]),
         pinned_rest=np.concatenate([np.zeros((0, 3)), *(own.pinned_positions for own, _ in held)]),
     )
 
@@ -210,7 +209,7 @@ def truss_circles(membranes: list[GivenMembrane], first: IntArray) -> Circles:
             diameters.append(body.particle_diameter)
     return Circles(
         points=np.concatenate([np.zeros(0), *groups]).astype(np.int32),
-        start=starts([len(group) for group in groups]),
+        start=topology.starts([len(group) for group in groups]),
         diameter=np.array(diameters),
     )
 
@@ -237,8 +236,3 @@ def triangle_fans(skin: IntArray, vertex_count: int) -> Fans:
     start, entry = topology.grouped(skin.ravel(), vertex_count)
     others = np.stack([np.roll(skin, -1, axis=1).ravel(), np.roll(skin, -2, axis=1).ravel()], axis=1)
     return Fans(start, np.ascontiguousarray(others[entry]))
-
-
-def starts(counts: list[int]) -> IntArray:
-    """CSR starts of groups of these sizes."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

@@ -21,7 +21,6 @@ from .assembly import (
     solid_tetrahedra,
     spring_edges,
     start_positions,
-    starts,
     thicknesses,
     triangle_fans,
     truss_circles,
@@ -66,12 +65,12 @@ def freeze(
     places = [body.positions for body in membranes]
     places += [np.concatenate([body.positions, held]) for body, held in zip(rigid, anchors, strict=True)]
     places += [body.positions for body in colliders]
-    point_start = starts([len(part) for part in places])
+    point_start = topology.starts([len(part) for part in places])
     vertex_count = int(point_start[len(membranes)])
     triangles = np.concatenate(
         [body.triangles + start for body, start in zip(bodies, point_start, strict=False)]
     ).astype(np.int32)
-    triangle_start = starts([len(body.triangles) for body in bodies])
+    triangle_start = topology.starts([len(body.triangles) for body in bodies])
     skin = triangles[: triangle_start[len(membranes)]]
     body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
     positions = np.concatenate(places)

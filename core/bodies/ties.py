@@ -7,6 +7,7 @@ thread would be slack; the spring pushes back instead.
 import numpy as np
 
 from ..array_types import FloatArray, IntArray
+from ..topology import vertex_normals
 
 #: Cosine between normals up to which two vertices face away from each other.
 OPPOSITE = -0.5
@@ -19,12 +20,7 @@ def opposite_vertices(positions: FloatArray, triangles: IntArray, chosen: IntArr
 
     Of each vertex: the chosen one that is nearest to the line along its inward normal, if the skin there faces away.
     """
-    corners = positions[triangles]
-    face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normal = np.zeros_like(positions)
-    np.add.at(normal, triangles.ravel(), np.repeat(face, 3, axis=0))
-    normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
-    pairs = set()
+    normal, pairs = vertex_normals(positions, triangles), set()
     for vertex in chosen.tolist():
         way = positions[chosen] - positions[vertex]
         depth = -(way @ normal[vertex])

@@ -6,7 +6,7 @@ pierces it; one that lies in its plane does not, nor does anything pierce a tria
 """
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ..jit import kernel, lean_kernel
 from ..model import Model
 
 LongArray = NDArray[np.int64]
+Numbers = NDArray[np.integer[Any]]
 #: Rounding of a difference of two coordinates, in units of the largest one: a few units in the last place.
 ROUNDING = 16.0 * float(np.finfo(float).eps)
 #: Pairs for which there is room at the start; it doubles.
@@ -48,10 +49,10 @@ class Rows(NamedTuple):
 
 def crossing_pairs(
     positions: FloatArray,
-    triangles: IntArray,
-    edges: IntArray,
-    triangle_body: IntArray,
-    edge_body: IntArray,
+    triangles: Numbers,
+    edges: Numbers,
+    triangle_body: Numbers,
+    edge_body: Numbers,
     *,
     given: BoolArray | None = None,
     own: BoolArray | None = None,
@@ -88,7 +89,7 @@ def crossing_pairs(
     return np.stack([near[edge[order]], there[triangle[order]]], axis=1).astype(np.int32)
 
 
-def _meeting(x: FloatArray, points: IntArray, others: IntArray) -> LongArray:
+def _meeting(x: FloatArray, points: Numbers, others: Numbers) -> LongArray:
     """Numbers of the triangles or edges whose boxes meet the box around all of the others.
 
     By outcodes (Cohen and Sutherland): a bit for each side of the box that a point lies beyond.

@@ -15,6 +15,7 @@ from ..array_types import FloatArray, IntArray
 from ..checks import check
 from ..errors import ParameterError
 from ..model import Followers, Goals, Model
+from ..topology import starts
 from .oscillator import approach, drag_share, look_ahead, spring_share
 
 
@@ -76,7 +77,7 @@ def rest_goals(
         stiffness=np.concatenate(stiffness),
         damping=np.concatenate(damping),
         rest=np.einsum("ij,ijk->ik", shares, positions[table]),
-        start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        start=starts(counts),
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..array_types import FloatArray
 from ..model import Model
+from ..topology import vertex_vectors
 
 
 class Skins:
@@ -36,9 +37,6 @@ class Skins:
         return self._scale[self._body] * area, normal
 
     def _areas(self, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
-        a, b, c = (positions[self._triangles[:, corner]] for corner in range(3))
-        vector, corners = np.cross(b - a, c - a) / 6.0, self._triangles.ravel()
-        sums = [np.bincount(corners, np.repeat(vector[:, axis], 3), self._count) for axis in range(3)]
-        normal = np.stack(sums, axis=1)
+        normal = vertex_vectors(positions[: self._count], self._triangles) / 6.0
         area = np.sqrt((normal * normal).sum(axis=1))
         return area, normal / np.where(area > 0.0, area, 1.0)[:, None]

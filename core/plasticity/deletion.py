@@ -172,7 +172,7 @@ class Deletion:
                     left = model.cells[(owner == body) & ~no_cell]
                     part = outer_faces(left[:, CELL_TETRAHEDRA].reshape(-1, 4))
             parts.append(part)
-        starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int32)
+        starts = topology.starts([len(part) for part in parts])
         return contact_surfaces(np.concatenate(parts).astype(np.int32), starts)
 
     def _tetrahedra(self, no_cell: BoolArray) -> Tetrahedra:

@@ -8,10 +8,10 @@ its motion relative to its rigid motion decays, and its momentum and angular mom
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray
-from ..contact.untangle.overlap import join_parts
 from ..model import Model
 from ..rigid_change import inverse
 from ..state import State
+from ..union_find import islands_of
 
 #: Share of the sum of moments by which each is larger: a piece along a line has none about it.
 EXTRA_INERTIA = 1e-12
@@ -19,9 +19,7 @@ EXTRA_INERTIA = 1e-12
 
 def pieces_of(springs: IntArray, vertex_count: int) -> IntArray:
     """Piece of each vertex, named by its lowest one, shape (vertex_count,); `springs`: their ends."""
-    part = np.arange(vertex_count, dtype=np.int32)
-    join_parts(springs, np.ones(len(springs), bool), part)
-    return part
+    return islands_of(vertex_count, *springs.T).astype(np.int32)
 
 
 def broken_bodies(model: Model) -> BoolArray:

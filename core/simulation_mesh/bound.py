@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..array_types import FloatArray, IntArray
-from .drawn import vertex_normals
+from ..topology import vertex_normals
 from .even import EvenMesh
 from .nearest import nearest_triangles
 

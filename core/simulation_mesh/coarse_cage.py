@@ -8,9 +8,9 @@ simulated nowhere.
 import numpy as np
 
 from ..array_types import FloatArray
+from ..topology import vertex_normals
 from .bound import bound_mesh
 from .even import EvenMesh
-from .follower import set_vertex_normals
 from .inverse import InverseFollower
 from .subdivision import Subdivision
 
@@ -56,9 +56,7 @@ class CoarseCage:
 
     def within(self, cage: FloatArray, even_positions: FloatArray) -> FloatArray:
         """Cage positions near `cage` for positions of the even mesh's vertices, shape (vertex_count, 3)."""
-        normals = np.zeros_like(even_positions)
-        set_vertex_normals(even_positions, self._triangles, normals)
-        normals = normals[self._planes]
+        normals = vertex_normals(even_positions, self._triangles)[self._planes]
         reach = (even_positions @ normals.T).max(axis=0)
         seen = self._inverse.positions(self._shown @ cage)
         size = float(np.ptp(even_positions, axis=0).max())

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray
-from ..jit import lean_kernel
-from ..topology import grouped
-from ..union_find import name_islands, unite
+from ..topology import face_normals, grouped, part_middles, triangle_areas, vertex_normals
+from ..union_find import islands_of
 from .rays import Grid, grid_of, set_flat_beside, set_thickness
 from .surface import Lines, Numbers, Samples
 
@@ -42,9 +41,7 @@ class Drawn(NamedTuple):
 
 def drawn_surface(x: FloatArray, triangles: Numbers, twin: Numbers, length: float, vertex_count: int) -> Drawn:
     """Samples and sharp lines of a closed surface at the scale of the edge length and the vertices that are wanted."""
-    cross = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
-    area2 = np.linalg.norm(cross, axis=1)
-    normals, areas = cross / np.maximum(area2, 1e-30)[:, None], 0.5 * area2
+    normals, areas = face_normals(x, triangles), triangle_areas(x, triangles)
     grid = grid_of(x, triangles, 0.5 * length)
     sharp, lines = _sharp_lines(grid, twin, normals, length)
     extra, extra_face = _points_of_large(x, triangles, areas, length)
@@ -55,7 +52,8 @@ def drawn_surface(x: FloatArray, triangles: Numbers, twin: Numbers, length: floa
     sampled = np.arange(0, len(x), stride)
     points = np.concatenate([x[sampled], extra])
     point_normals = np.concatenate([vertex_normals(x, triangles)[sampled], normals[extra_face]])
-    area = np.concatenate([stride * _to_corners(triangles, share / 3.0, len(x))[sampled], share[extra_face]])
+    at_vertex = np.bincount(triangles.ravel(), np.repeat(share / 3.0, 3), len(x))
+    area = np.concatenate([stride * at_vertex[sampled], share[extra_face]])
     thickness = np.full(len(points), length)
     set_thickness(grid, points, point_normals, max(1, len(points) // RAY_POINTS), True, length, thickness)
     tolerance = np.clip(THICKNESS_SHARE * thickness, LEAST_TOLERANCE * length, MOST_TOLERANCE * length)
@@ -64,36 +62,12 @@ def drawn_surface(x: FloatArray, triangles: Numbers, twin: Numbers, length: floa
     return Drawn(x, triangles, twin, normals, areas, samples, sampled, face, sharp, lines)
 
 
-def vertex_normals(x: FloatArray, triangles: Numbers) -> FloatArray:
-    """Unit normals of vertices, by the areas of the triangles around each, shape (vertex_count, 3)."""
-    cross = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
-    total = np.stack([_to_corners(triangles, cross[:, axis], len(x)) for axis in range(3)], axis=1)
-    unit: FloatArray = total / np.maximum(np.linalg.norm(total, axis=1), 1e-30)[:, None]
-    return unit
-
-
-def _to_corners(triangles: Numbers, values: FloatArray, vertex_count: int) -> FloatArray:
-    """The sum, at each vertex, of the values of its triangles."""
-    summed: FloatArray = np.bincount(triangles.ravel(), np.repeat(values, 3), vertex_count).astype(float)
-    return summed
-
-
 def _points_of_large(x: FloatArray, triangles: Numbers, areas: FloatArray, length: float) -> tuple[FloatArray, Numbers]:
     """Points on triangles that are large against the wanted length, and their triangles: the centres of n^2 parts."""
     sides = np.linalg.norm(x[triangles] - x[np.roll(triangles, -1, axis=1)], axis=2).max(axis=1)
     parts = np.maximum(1.52 * np.sqrt(areas) / (0.6 * length), 0.4 * sides / length)  # of an even triangle: side / 0.6
     count = np.clip(parts + 0.5, 0, MOST_PARTS).astype(np.int64)
-    points, faces = [np.empty((0, 3))], [np.empty(0, np.int64)]
-    for n in np.unique(count[count > 0]):
-        i, j = (numbers.ravel() for numbers in np.meshgrid(np.arange(n), np.arange(n)))
-        upright, turned = i + j < n, i + j < n - 1
-        place = np.stack([i, j], axis=1)
-        weights = np.concatenate([place[upright] + 1 / 3, place[turned] + 2 / 3]) / n
-        weights = np.column_stack([1.0 - weights.sum(axis=1), weights])
-        own = np.flatnonzero(count == n)
-        points.append(np.einsum("wk,tkc->twc", weights, x[triangles[own]]).reshape(-1, 3))
-        faces.append(np.repeat(own, len(weights)))
-    return np.concatenate(points), np.concatenate(faces)
+    return part_middles(x, triangles, count)
 
 
 def _sharp_lines(grid: Grid, twin: Numbers, normals: FloatArray, length: float) -> tuple[BoolArray, Lines]:
@@ -105,8 +79,7 @@ def _sharp_lines(grid: Grid, twin: Numbers, normals: FloatArray, length: float) 
     flat = np.zeros(len(edges), bool)
     set_flat_beside(grid, twin, normals, edges, FLAT_REACH * length, flat)
     edges = edges[flat]
-    line = np.arange(len(grid.x))
-    unite_pairs(line, origin[edges], end[edges])
+    line = islands_of(len(grid.x), origin[edges], end[edges])
     along = np.linalg.norm(grid.x[origin[edges]] - grid.x[end[edges]], axis=1)
     total = np.bincount(line[origin[edges]], along, len(grid.x))
     edges = edges[total[line[origin[edges]]] > LINE_LENGTH * length]
@@ -115,11 +88,3 @@ def _sharp_lines(grid: Grid, twin: Numbers, normals: FloatArray, length: float) 
     ends = np.stack([origin[edges], end[edges]], axis=1)
     start, entry = grouped(ends.ravel(), len(grid.x))
     return sharp, Lines(grid.x, ends, start.astype(np.int64), entry.astype(np.int64) // 2)
-
-
-@lean_kernel
-def unite_pairs(parent, a, b):
-    """Name each member's island by its lowest one; `parent` starts as the numbers of the members."""
-    for i in range(a.shape[0]):
-        unite(parent, a[i], b[i])
-    name_islands(parent)

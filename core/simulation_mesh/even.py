@@ -7,9 +7,9 @@ import numpy as np
 
 from ..array_types import FloatArray, IntArray
 from ..errors import MeshError, ParameterError
-from ..topology import check_extent, triangle_areas
+from ..topology import check_extent, triangle_areas, vertex_normals
 from .crossings import crossing_vertices, smoothed
-from .drawn import drawn_surface, vertex_normals
+from .drawn import drawn_surface
 from .holes import fill_holes
 from .nearest import nearest_triangles
 from .parts import part_names, united

@@ -10,8 +10,7 @@ from ..array_types import FloatArray
 from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import kernel, lean_kernel
 from ..team import share
-from ..topology import grouped
-from .drawn import vertex_normals
+from ..topology import face_normals, grouped, vertex_normals
 from .even import EvenMesh
 from .surface import Numbers
 
@@ -35,7 +34,8 @@ class Follower:
         normals = even.drawn_normals
         self.triangle, self.weights = np.zeros(count, np.int64), np.zeros((count, 3))
         start, entry = grouped(self._triangles.ravel().astype(np.int32), len(x))
-        bind(drawn, normals, x, self._triangles, start, entry // 3, even.face, self.triangle, self.weights)
+        unit = face_normals(x, self._triangles)
+        bind(drawn, normals, x, self._triangles, unit, start, entry // 3, even.face, self.triangle, self.weights)
         self.offsets = np.zeros((count, 3))
         set_offsets(x, vertex_normals(x, self._triangles), self._triangles, self._binding(), drawn)
 
@@ -50,8 +50,7 @@ class Follower:
     def positions(self, even_positions: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Drawn positions, shape (drawn_count, 3), for positions of the even mesh's vertices."""
         x = np.ascontiguousarray(even_positions, float)
-        normals = np.zeros_like(x)
-        set_vertex_normals(x, self._triangles, normals)
+        normals = vertex_normals(x, self._triangles)
         out = np.empty_like(self.offsets) if out is None else out
         share(
             lambda first, last: follow(x, normals, self._triangles, self._binding(), first, last, out), len(out), CHUNK
@@ -73,38 +72,9 @@ class Follower:
         return found
 
 
-@lean_kernel
-def set_vertex_normals(x, triangles, normals):
-    """Normals by the areas of the triangles around each vertex, unit."""
-    for t in range(triangles.shape[0]):
-        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
-        vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
-        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        for k in range(3):
-            v = triangles[t, k]
-            normals[v, 0] += nx
-            normals[v, 1] += ny
-            normals[v, 2] += nz
-    for v in range(x.shape[0]):
-        length = np.sqrt(normals[v, 0] ** 2 + normals[v, 1] ** 2 + normals[v, 2] ** 2)
-        scale = 1.0 / max(length, 1e-30)
-        normals[v, 0] *= scale
-        normals[v, 1] *= scale
-        normals[v, 2] *= scale
-
-
 @kernel
-def bind(p, normals, x, triangles, start, entry, face, triangle, weights):
+def bind(p, normals, x, triangles, unit, start, entry, face, triangle, weights):
     """Triangle and weights of each drawn vertex, within two rings of `face`: by distance, and by how normals agree."""
-    unit = np.empty((triangles.shape[0], 3))
-    for t in range(triangles.shape[0]):
-        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
-        vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
-        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        scale = 1.0 / max(np.sqrt(nx * nx + ny * ny + nz * nz), 1e-30)
-        unit[t, 0], unit[t, 1], unit[t, 2] = scale * nx, scale * ny, scale * nz
     seen, waiting = np.full(triangles.shape[0], -1), np.empty(triangles.shape[0], np.int64)
     for i in range(p.shape[0]):
         waiting[0] = face[i]

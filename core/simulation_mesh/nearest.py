@@ -5,6 +5,7 @@ import numpy as np
 from ..array_types import FloatArray
 from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import kernel
+from ..topology import face_normals
 from .rays import grid_of
 from .surface import Numbers
 
@@ -20,8 +21,7 @@ def nearest_triangles(
     length: within which a triangle that faces the other way loses against one that faces the same way.
     """
     triangles = triangles.astype(np.int64)
-    cross = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
-    unit = cross / np.maximum(np.linalg.norm(cross, axis=1), 1e-30)[:, None]
+    unit = face_normals(x, triangles)
     face, weights = np.zeros(len(points), np.int64), np.zeros((len(points), 3))
     grid = grid_of(x, triangles, length)
     find_nearest(grid, unit, np.ascontiguousarray(points), normals, TURN_COST * length * length, face, weights)

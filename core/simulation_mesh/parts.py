@@ -3,9 +3,9 @@
 import numpy as np
 
 from ..array_types import FloatArray
-from ..jit import kernel, lean_kernel
-from ..union_find import name_islands, root_of, unite
-from .rays import grid_of, to_triangle
+from ..contact.crossings import crossing_pairs
+from ..topology import unique_edges
+from ..union_find import islands_of
 from .surface import Numbers
 
 #: Parts that are compared with each other, at most; of more, it is taken that some cross.
@@ -14,24 +14,13 @@ MOST_PARTS = 100
 
 def island_names(triangles: Numbers, vertex_count: int) -> Numbers:
     """The lowest vertex that each vertex is connected with, shape (vertex_count,)."""
-    names = np.arange(vertex_count)
-    unite_corners(triangles, names)
-    return names
+    return islands_of(vertex_count, np.repeat(triangles[:, 0], 2), triangles[:, 1:].ravel())
 
 
 def part_names(triangles: Numbers, vertex_count: int) -> Numbers:
     """The lowest vertex that each triangle is connected with, shape (triangle_count,)."""
     names: Numbers = island_names(triangles, vertex_count)[triangles[:, 0]]
     return names
-
-
-@lean_kernel
-def unite_corners(triangles, parent):
-    """Unite the corners of each triangle."""
-    for t in range(triangles.shape[0]):
-        unite(parent, triangles[t, 0], triangles[t, 1])
-        unite(parent, triangles[t, 0], triangles[t, 2])
-    name_islands(parent)
 
 
 def have_parts_to_unite(x: FloatArray, triangles: Numbers) -> bool:
@@ -50,8 +39,11 @@ def united(x: FloatArray, triangles: Numbers, part: Numbers) -> Numbers:
         return part
     if len(names) > MOST_PARTS:
         return np.full_like(part, names[0])
-    parent = np.arange(len(x))
-    unite_crossing(grid_of(x, triangles, 0.0), part, parent)
+    edges = unique_edges(triangles)[0]
+    of_vertex = np.zeros(len(x), np.int64)
+    of_vertex[triangles] = part[:, None]
+    crossing = crossing_pairs(x, triangles, edges, part, of_vertex[edges[:, 0]], own=np.zeros(len(x), bool))
+    joined = np.stack([of_vertex[edges[crossing[:, 0], 0]], part[crossing[:, 1]]], axis=1).tolist()
     shells = [triangles[part == name] for name in names]
     low, high = (np.array([bound(x[shell], (0, 1)) for shell in shells]) for bound in (np.min, np.max))
     turns = [np.sign(_solid_angle(x, shell, x[shell].mean(axis=(0, 1))) or 1.0) for shell in shells]
@@ -59,9 +51,8 @@ def united(x: FloatArray, triangles: Numbers, part: Numbers) -> Numbers:
         for b, outer in enumerate(shells):
             if a != b and turns[a] == turns[b] and (low[a] > low[b]).all() and (high[a] < high[b]).all():
                 if abs(_solid_angle(x, outer, x[inner[0, 0]])) > 2.0 * np.pi:
-                    unite(parent, names[a], names[b])
-    name_islands(parent)
-    found: Numbers = parent[part]
+                    joined.append((names[a], names[b]))
+    found: Numbers = islands_of(len(x), *np.array(joined, np.int64).reshape(-1, 2).T)[part]
     return found
 
 
@@ -73,23 +64,3 @@ def _solid_angle(x: FloatArray, triangles: Numbers, point: FloatArray) -> float:
     below = la * lb * lc + np.einsum("ij,ij->i", a, b) * lc
     below += np.einsum("ij,ij->i", b, c) * la + np.einsum("ij,ij->i", c, a) * lb
     return float(2.0 * np.arctan2(above, below).sum())
-
-
-@kernel
-def unite_crossing(grid, part, parent):
-    """Unite the parts of which an edge of a triangle passes through one of the other."""
-    o, d = np.empty(3), np.empty(3)
-    x, f = grid.x, grid.triangles
-    for cell in range(grid.start.shape[0] - 1):
-        for i in range(grid.start[cell], grid.start[cell + 1]):
-            for j in range(grid.start[cell], grid.start[cell + 1]):
-                t, u = grid.entry[i], grid.entry[j]
-                if part[t] == part[u] or root_of(parent, part[t]) == root_of(parent, part[u]):
-                    continue
-                for k in range(3):
-                    a, b = f[t, k], f[t, (k + 1) % 3]
-                    for axis in range(3):
-                        o[axis], d[axis] = x[a, axis], x[b, axis] - x[a, axis]
-                    if to_triangle(grid, u, o, d, 2.0) <= 1.0:
-                        unite(parent, part[t], part[u])
-                        break

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..jit import lean_kernel
-from ..topology import signed_volume
+from ..topology import signed_volume, vertex_vectors
 from .collapse import collapse_edges
 from .crossings import crossing_vertices, without_crossings
 from .drawn import Drawn
@@ -69,13 +69,14 @@ def _remesh(drawn: Drawn, vertex_count: int, length: float, *, is_guarded: bool)
     samples, s = drawn.samples, scratch(len(drawn.samples.x))
     start = min(1.0, 1.2 * np.sqrt(drawn.areas.sum() / len(drawn.x)) / length)
     coarser = [start * GROWTH**step for step in range(100) if start * GROWTH**step < 1.0]
-    work = _Work(len(coarser) + SWEEPS + 1)
+    parts = len(coarser) + SWEEPS + 1
+    shares = iter(np.arange(1, parts + 1) / parts)
     for scale in SPLIT_FIRST:
         yield from _edges(split_edges, m, (samples, s), (SPLIT * scale * length,))
-    yield work.done()
+    yield next(shares)
     for scale in coarser:
         yield from _sweep(m, drawn, s, scale * length, is_splitting=True, moves=1, rate=0.7, is_lax=False)
-        yield work.done()
+        yield next(shares)
     for number in range(SWEEPS):
         is_last = number == SWEEPS - 1
         yield from _sweep(
@@ -92,20 +93,8 @@ def _remesh(drawn: Drawn, vertex_count: int, length: float, *, is_guarded: bool)
             m.edge_length[0] *= (m.counts[2] / vertex_count) ** LENGTH_POWER
         elif number == SWEEPS - 3:
             yield from _trim(m, drawn, s, int(SPARE * vertex_count))
-        yield work.done()
+        yield next(shares)
     return _result(m, drawn, is_guarded)
-
-
-class _Work:
-    """Counts parts that are done."""
-
-    def __init__(self, parts: int) -> None:
-        self._parts, self._done = parts, 0
-
-    def done(self) -> float:
-        """One more; returns the share of all."""
-        self._done += 1
-        return self._done / self._parts
 
 
 def _trim(m: Surface, drawn: Drawn, s: Scratch, vertex_count: int) -> Iterator[float]:
@@ -274,10 +263,7 @@ def with_volume(x: FloatArray, triangles: Numbers, fixed: BoolArray, volume: flo
     Newton's method; the volume is a cubic function of the offset.
     """
     for _ in range(3):
-        c = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]]) / 6.0
-        gradient = np.stack(
-            [np.bincount(triangles.ravel(), np.repeat(c[:, axis], 3), len(x)) for axis in range(3)], axis=1
-        )
+        gradient = vertex_vectors(x, triangles) / 6.0
         normals = gradient / np.maximum(np.linalg.norm(gradient, axis=1), 1e-30)[:, None]
         normals[fixed] = 0.0
         rate = float(np.einsum("ij,ij->", gradient, normals))

@@ -7,8 +7,8 @@ import numpy as np
 from ..array_types import BoolArray, FloatArray
 from ..jit import kernel
 from ..topology import grouped
-from ..union_find import name_islands, unite
-from .surface import Numbers, following, preceding, set_twins
+from ..union_find import islands_of
+from .surface import Numbers, preceding, set_twins
 
 #: Vertices nearer than this share of the size are one.
 WELD = 1e-6
@@ -60,8 +60,8 @@ def split_pinched(mesh: Mesh) -> Mesh:
     """Give each fan of faces at a vertex a vertex of its own: fans that touch in a point only are not connected."""
     twin = np.zeros(mesh.triangles.size, np.int64)
     set_twins(mesh.triangles, twin)
-    fan = np.arange(mesh.triangles.size)
-    unite_fans(twin, fan)
+    start = np.flatnonzero(twin >= 0)  # corner h is where half-edge h starts
+    fan = islands_of(len(twin), start, twin[start] // 3 * 3 + (twin[start] + 1) % 3)
     old = mesh.triangles.ravel()
     _, first, corner = np.unique(fan, return_index=True, return_inverse=True)
     owner = old[first]  # vertex of each fan
@@ -72,15 +72,6 @@ def split_pinched(mesh: Mesh) -> Mesh:
     new[split] = len(mesh.x) + np.arange(len(split))
     x = np.concatenate([mesh.x, mesh.x[owner[split]]])
     return Mesh(x, new[corner].reshape(-1, 3), mesh.vertex)
-
-
-@kernel
-def unite_fans(twin, fan):
-    """Name the corners of each fan by the lowest one; corner h is where half-edge h starts."""
-    for h in range(twin.shape[0]):
-        if twin[h] >= 0:
-            unite(fan, h, following(twin[h]))
-    name_islands(fan)
 
 
 def oriented(mesh: Mesh) -> Mesh:

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..array_types import FloatArray
 from ..topology import triangle_areas
-from .drawn import unite_pairs
+from ..union_find import islands_of
 from .repair import Mesh, without_doubles
-from .surface import Numbers
+from .surface import Numbers, is_closed
 
 #: Meshes of more vertices than this are shrunk, to about so many: the fewest that keep the mesh a manifold.
 LARGE, ABOUT = 100_000, (60_000, 120_000, 240_000)
@@ -27,13 +27,13 @@ class Shrunk(NamedTuple):
 
 def shrunk(x: FloatArray, triangles: Numbers) -> Shrunk | None:
     """A mesh of fewer vertices; None where it cannot be shrunk and stay closed."""
-    is_closed = _is_manifold(triangles, len(x))
+    was_closed = is_closed(triangles)
     for about in ABOUT:
         found = _clustered(x, triangles, about)
         if 2 * len(found.x) >= len(x):
             break
         plain = without_doubles(Mesh(found.x, found.triangles, np.arange(len(found.x))))
-        if not is_closed or _is_manifold(plain.triangles, len(plain.x)):
+        if not was_closed or is_closed(plain.triangles):
             return found
     return None
 
@@ -49,18 +49,9 @@ def _clustered(x: FloatArray, triangles: Numbers, about: int) -> Shrunk:
     cells = (place[:, 0] * shape[1] + place[:, 1]) * shape[2] + place[:, 2]
     start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
     within = cells[start] == cells[end]
-    names = np.arange(len(x))
-    unite_pairs(names, start[within], end[within])
+    names = islands_of(len(x), start[within], end[within])
     _, first, cluster, counts = np.unique(names, return_index=True, return_inverse=True, return_counts=True)
     means = np.stack([np.bincount(cluster, x[:, axis], len(first)) for axis in range(3)], axis=1) / counts[:, None]
     a, b, c = cluster[triangles].T
     kept = cluster[triangles[(a != b) & (b != c) & (c != a)]]
     return Shrunk(means, kept, cluster, first)
-
-
-def _is_manifold(triangles: Numbers, vertex_count: int) -> bool:
-    """Whether each directed side of a triangle is there once, and once the other way."""
-    end = np.roll(triangles, -1, axis=1)
-    forward = np.sort((triangles * vertex_count + end).ravel())
-    backward = np.sort((end * vertex_count + triangles).ravel())
-    return bool((np.diff(forward) > 0).all() and np.array_equal(forward, backward))

@@ -176,6 +176,11 @@ def dot_rows(a, i, b, j):
     return a[i, 0] * b[j, 0] + a[i, 1] * b[j, 1] + a[i, 2] * b[j, 2]
 
 
+def is_closed(triangles: Numbers) -> bool:
+    """Whether each directed side of a triangle is there once, and once the other way."""
+    return triangles.size == 0 or set_twins(triangles, np.zeros(triangles.size, np.int64)) == 0
+
+
 @kernel
 def set_twins(triangles, twin):
     """The half-edge that runs back along each; -1 where there is none. Returns how many lack a proper one."""

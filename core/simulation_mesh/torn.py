@@ -7,6 +7,7 @@ what follows a torn triangle is carried off by its corners.
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray
+from ..topology import face_normals
 from .even import EvenMesh
 from .follower import Follower
 from .nearest import nearest_triangles
@@ -36,7 +37,4 @@ class DrawnTriangles:
 
 def _middles(x: FloatArray, triangles: Numbers) -> tuple[FloatArray, FloatArray]:
     """Middles of triangles and their unit normals."""
-    a, b, c = (x[triangles[:, corner]] for corner in range(3))
-    normals = np.cross(b - a, c - a)
-    normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
-    return (a + b + c) / 3.0, normals
+    return x[triangles].mean(axis=1), face_normals(x, triangles)

@@ -3,14 +3,13 @@
 import numpy as np
 
 from ..array_types import FloatArray
-from ..topology import signed_volume, triangle_areas
+from ..topology import face_vectors, signed_volume, triangle_areas, vertex_normals
 from .crossings import without_crossings
-from .drawn import vertex_normals
 from .parts import part_names, united
 from .rays import grid_of, set_thickness
 from .remesh import Remeshed
 from .repair import Mesh, split_pinched
-from .surface import Numbers, set_twins
+from .surface import Numbers, is_closed
 from .wrap import CELLS, CLOSING, DISTANCE, wrap
 
 #: A part is taken as a sheet if it encloses less than this times its area to the power 3/2; a sphere has 0.094.
@@ -28,7 +27,7 @@ def open_groups(mesh: Mesh, part: Numbers, group: Numbers) -> set[int]:
     found = set[int]()
     for name in np.unique(group).tolist():
         own = mesh.triangles[group == name]
-        if name in several or set_twins(own, np.zeros(own.size, np.int64)):
+        if name in several or not is_closed(own):
             found.add(name)
         elif abs(signed_volume(mesh.x, own)) <= FLAT_VOLUME * triangle_areas(mesh.x, own).sum() ** 1.5:
             found.add(name)
@@ -105,8 +104,7 @@ def nearer(made: Remeshed, distances: FloatArray) -> FloatArray:
     np.maximum.at(of_part, part[made.face[known]], distances[known])
     stand_off[made.triangles] = of_part[part][:, None]
     back = np.clip((thickness - 3.0 * stand_off) / 4.0, 0.0, stand_off)
-    a, b, c = np.moveaxis(made.x[made.triangles], 1, 0)
-    facing = np.einsum("ij,ikj->ik", np.cross(b - a, c - a), normals[made.triangles])
+    facing = np.einsum("ij,ikj->ik", face_vectors(made.x, made.triangles), normals[made.triangles])
     back[made.triangles[facing <= 0.0]] = 0.0  # the ray left the body where it began
     return without_crossings(
         lambda fixed: made.x - np.where(fixed, 0.0, back)[:, None] * normals, made.triangles, back == 0.0

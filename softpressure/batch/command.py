@@ -14,7 +14,7 @@ from ..exporting import formats
 from ..reports.trace import Trace
 from ..scene_io import units
 from ..state import jobs, sessions
-from . import headless
+from . import headless, sweep, sweep_case
 
 _handles: list[Any] = []
 
@@ -122,10 +122,8 @@ def run(arguments: list[str]) -> int:
 
 def _sweep(options: argparse.Namespace) -> int:
     """The actions of a sweep: 1 if a case has failed."""
-    from . import sweep
-
     if options.action == "sweep-case":
-        print(sweep.run_case(options.folder, options.name))
+        print(sweep_case.run_case(options.folder, options.name))
         return 0
     if options.action == "sweep-collect":
         said, failed = sweep.collect(options.folder)

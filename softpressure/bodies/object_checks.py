@@ -7,7 +7,7 @@ import numpy as np
 
 from ...core import MeshError, SoftPressureError, check_closed_surface
 from ...core.bodies.flat.outline import check_loop, is_flat, outline_of
-from ...core.topology import check_extent, check_surface
+from ...core.topology import check_extent, check_surface, triangle_areas
 from ..scene_io import (
     digests,
     flat_shape,
@@ -174,10 +174,8 @@ def usable_part(
     positions: mesh_io.FloatArray, triangles: mesh_io.IntArray
 ) -> tuple[mesh_io.IntArray, mesh_io.IntArray]:
     """Of a collider: the vertices of faces that have an area, and those faces in the numbers of these vertices."""
-    corners = positions[triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = float(np.ptp(positions, axis=0).max()) if len(positions) else 0.0
-    kept = triangles[0.5 * np.linalg.norm(normals, axis=1) > 1e-14 * size * size]
+    kept = triangles[triangle_areas(positions, triangles) > 1e-14 * size * size]
     used, renumbered = np.unique(kept, return_inverse=True)
     return used.astype(np.int32), renumbered.reshape(-1, 3).astype(np.int32)
 

@@ -27,7 +27,7 @@ from ...core.parameters.methods import FORCE_BASED
 from ...core.parameters.scene import DETAIL
 from ...core.simulation_mesh.parts import have_parts_to_unite
 from ...core.tiny import TINY
-from ...core.topology import triangle_areas
+from ...core.topology import triangle_areas, vertex_areas
 from . import flat_shape, kept_meshes, mesh_io, units
 from .mesh_io import FloatArray, IntArray
 from .seen_shape import Shape
@@ -152,7 +152,7 @@ def followed(
         kept_meshes.drop(obj)
         return None
     own = shape.world
-    areas, surface, coarse = _vertex_areas(mesh.positions, mesh.triangles), None, None
+    areas, surface, coarse = vertex_areas(mesh.positions, mesh.triangles), None, None
     subdivision = _subdivision(obj, shape)
     if subdivision is not None:
         there = mesh_io.to_world(shape.placement, shape.positions[: len(own)])
@@ -160,7 +160,7 @@ def followed(
         coarse = CoarseCage(mesh, areas, own, subdivision) if is_coarse(len(own), len(mesh.positions)) else None
     drawn = Drawn(
         mesh, Follower(mesh, own), InverseFollower(mesh, own), own, shape.own_triangles,
-        _vertex_areas(own, shape.own_triangles), areas, stand_off, mesh.notes, len(shape.positions), surface,
+        vertex_areas(own, shape.own_triangles), areas, stand_off, mesh.notes, len(shape.positions), surface,
         coarse,
     )  # fmt: skip
     return mesh.positions, mesh.triangles, drawn
@@ -263,14 +263,6 @@ def _bound_to_cage(
 def _drawn_triangles(drawn: Drawn) -> DrawnTriangles:
     """What a torn even mesh tears of the drawn one; called in each frame."""
     return DrawnTriangles(drawn.even, drawn.follower, drawn.positions, drawn.triangles)
-
-
-def _vertex_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
-    """A third of the area of the triangles around each vertex [m^2]."""
-    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
-    third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
-    areas: FloatArray = np.bincount(triangles.ravel(), np.repeat(third, 3), len(positions)).astype(float)
-    return areas
 
 
 def _is_closed(positions: FloatArray, triangles: IntArray) -> bool:

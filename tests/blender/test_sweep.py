@@ -17,8 +17,8 @@ from bpy_panels import drawn
 from bpy_scene import add_ball
 from softpressure_ext.operators.sweep import SOFTPRESSURE_OT_sweep
 from softpressure_ext.panels.sweep import SIDEBAR
-from softpressure_ext.softpressure.batch import case_process, command, pictures, sweep, sweep_plan
-from softpressure_ext.softpressure.state import jobs
+from softpressure_ext.softpressure.batch import command, pictures, sweep, sweep_case, sweep_plan
+from softpressure_ext.softpressure.state import jobs, sessions
 
 
 def saved(folder: Path) -> Path:
@@ -120,7 +120,7 @@ def test_a_sweep_runs_what_is_not_finished_and_lists_what_fails(
     # the file of a case plays
     bpy.ops.wm.open_mainfile(filepath=str(case / "ball.blend"))
     assert bpy.data.objects["Ball"].softpressure.gauge_pressure == 500.0
-    session = sweep.sessions.of(bpy.context.scene)
+    session = sessions.of(bpy.context.scene)
     assert session.run.cache.last_frame == 3 and not session.is_out_of_date(bpy.context.scene)
     # more values: the finished cases stay as they are
     words[-1], words[-2] = "Ball.scale[0]=1", "Ball.gauge_pressure=500,1000,8000"
@@ -132,17 +132,17 @@ def test_a_sweep_runs_what_is_not_finished_and_lists_what_fails(
     bpy.data.objects["Ball"].softpressure.mass = 3.0
     bpy.ops.wm.save_mainfile()
     sweep.prepare(file, ["Ball.gauge_pressure=500"], False, output=folder)
-    assert table(folder)[0]["state"] == "finished"
-    assert sweep.collect(folder)[1] == 1 and table(folder)[0]["state"] == "not run"
+    assert [row["state"] for row in table(folder)] == ["not run"] and sweep.collect(folder)[1] == 1
 
 
 def test_a_killed_case_fails_alone_and_is_run_by_the_next_call(tmp_path: Path) -> None:
     folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1"], False)
-    case = case_process.read_plan(folder)["cases"][0]
     kill = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"]
-    with pytest.raises(case_process.Killed):
-        case_process.run(kill, folder, case, retry_killed=True)
-    assert "signal 9 (SIGKILL)" in case_process.run(kill, folder, case)
+    plan = sweep_case.read_plan(folder)
+    case = plan["cases"][0]
+    (folder / "plan.json").write_text(json.dumps(plan | {"command": kill}))
+    assert "signal 9 (SIGKILL)" in [*jobs.whole(sweep.run(folder, 1))][-1][2]
+    (folder / "plan.json").write_text(json.dumps(plan))
     assert sweep.collect(folder)[1] == 1 and table(folder)[0]["state"] == "failed"
     assert "SIGKILL" in table(folder)[0]["reason"]
     # killed in mid-run, with half a folder
@@ -152,7 +152,7 @@ def test_a_killed_case_fails_alone_and_is_run_by_the_next_call(tmp_path: Path) -
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    assert case_process.finished(folder, case) is None and list(folder.glob(".*.part"))
+    assert sweep_case.finished(folder, case) is None and list(folder.glob(".*.part"))
     assert [*jobs.whole(sweep.run(folder, 2))][-1][:2] == (1, 1) and sweep.collect(folder)[1] == 0
     assert not list(folder.glob(".*.part")) and json.loads((folder / case["name"] / "result.json").read_text())["steps"]
 
@@ -181,7 +181,7 @@ def test_the_panel_and_the_operator_say_why_cases_failed(tmp_path: Path) -> None
     told = SOFTPRESSURE_OT_sweep.done_text(SimpleNamespace(_folder=folder), bpy.context)
     assert told.startswith("0 of 5 cases finished") and f"5 failed, the first, {names[0]}: Ball: " in told
     sweep.prepare(file, ["Ball.mass=1"], False, (1, 2), folder)  # those of another plan are not told of
-    assert case_process.failures(folder) == []
+    assert sweep.failures(folder) == []
 
 
 def test_the_operator_runs_the_saved_file(tmp_path: Path) -> None:
@@ -228,4 +228,4 @@ def test_a_file_that_changes_during_a_sweep_is_not_mixed_into_it(tmp_path: Path)
     with pytest.raises(
         ValueError, match=r"ball\.blend: has changed since the sweep was planned\. Start the sweep again"
     ):
-        sweep.run_case(folder, "1")
+        sweep_case.run_case(folder, "1")

@@ -62,22 +62,6 @@ def heun(twin, x, v, h):
     return x + h / 2 * (f0[0] + f1[0]), v + h / 2 * (f0[1] + f1[1])
 
 
-def rk4_martin(twin, x0, v0, t):
-    """Martin 2009, section 3.2, as printed."""
-    a0 = twin.force(x0) / twin.mass
-    v1 = v0 + a0 * t / 2
-    x1 = x0 + v1 * t / 2
-    a1 = twin.force(x1) / twin.mass
-    v2 = v0 + a1 * t / 2
-    x2 = x0 + v2 * t / 2
-    a2 = twin.force(x2) / twin.mass
-    v3 = v0 + a2 * t
-    x3 = x0 + v3 * t
-    a3 = twin.force(x3) / twin.mass
-    v = v0 + (a0 + a3 + 2 * (a1 + a2)) / 6 * t
-    return x0 + v * t, v
-
-
 def rk4(twin, x, v, h):
     """Kutta's classical method with y = (x, v)."""
 
@@ -92,7 +76,7 @@ def rk4(twin, x, v, h):
     return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
-EXPLICIT = {"EXPLICIT_EULER": explicit_euler, "HEUN": heun, "RK4_MARTIN": rk4_martin, "RK4": rk4}
+EXPLICIT = {"EXPLICIT_EULER": explicit_euler, "HEUN": heun, "RK4_MARTIN": reference.rk4_martin, "RK4": rk4}
 
 
 def simplified(method, twin, x, v, h, earlier):

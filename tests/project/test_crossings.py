@@ -94,6 +94,3 @@ def test_an_edge_beside_a_triangle_does_not_pierce_it_where_rounding_puts_both_a
     x[0] = x[2:5].mean(axis=0) + (0.0, 0.0, 1e-3)  # now it does
     x[1] = x[0] - (0.0, 0.0, 2e-3)
     assert len(crossing_pairs(x, np.array([(2, 3, 4)]), np.array([(0, 1)]), both, both)) == 1
-
-
-# --- of a world -------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def test_no_key_is_bound_and_no_process_is_run_but_those_that_the_manifest_tells
     texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in SOURCES}
     assert not [name for name, text in texts.items() if "keymap_items" in text]
     running = {name for name, text in texts.items() if re.search(r"\bsubprocess\.|os\.(system|popen|spawn|exec)", text)}
-    assert running == {"core/prepare.py", "softpressure/batch/case_process.py"}
+    assert running == {"core/prepare.py", "softpressure/batch/sweep.py"}
     assert "processes" in (ROOT / "blender_manifest.toml").read_text(encoding="utf-8").split("[permissions]")[1]
 
 

@@ -3,10 +3,11 @@
 from types import SimpleNamespace
 
 import numpy as np
-from softpressure_ext.core.bodies.assembly import contact_surfaces, starts
+from softpressure_ext.core.bodies.assembly import contact_surfaces
 from softpressure_ext.core.contact.narrow_phase.edge_edge import evaluate_edges
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_rows
 from softpressure_ext.core.contact.near_pairs import near_pairs
+from softpressure_ext.core.topology import starts
 
 
 def model_of(membranes, colliders=(), *, thickness=0.01, self_collision=False):

@@ -10,7 +10,7 @@ import shapes
 from crossings import assert_nothing_crosses
 from numpy.typing import NDArray
 from softpressure_ext.benchmarks import scenes as bench_scenes
-from softpressure_ext.benchmarks.engines.ours import triangles_of
+from softpressure_ext.benchmarks.engines.ours import builder_of
 from softpressure_ext.core import FrameInput, Model, ModelBuilder, World
 
 FloatArray = NDArray[np.float64]
@@ -54,22 +54,7 @@ def scene_world(
     def placed(positions: FloatArray) -> FloatArray:
         return positions if noise is None else jittered(positions, noise)
 
-    builder = ModelBuilder(gravity=(0.0, 0.0, -bench_scenes.GRAVITY), ambient_pressure=0.0)
-    surface = {"friction": scene.friction, "bounciness": 0.0}
-    for number, (positions, triangles) in enumerate(scene.soft):
-        builder.add_membrane(
-            f"body {number}", placed(positions), triangles, spring_constant=spring,
-            point_mass=bench_scenes.BODY_MASS / len(positions), damping=5.0, gauge_pressure=pressure,
-            self_collision=True, **surface,
-        )  # fmt: skip
-    for number, box in enumerate(scene.rigid):
-        corners, squares = box.mesh()
-        builder.add_rigid(
-            f"box {number}", placed(corners + box.centre), triangles_of(squares), mass=box.mass, **surface
-        )
-    for number, box in enumerate(scene.colliders):
-        corners, squares = box.mesh()
-        builder.add_collider(f"collider {number}", corners + box.centre, triangles_of(squares), **surface)
+    builder = builder_of(scene, placed, pressure=pressure, spring=spring)
     return world_of(builder, frame_rate=1.0 / scene.frame_time)
 
 

@@ -154,6 +154,25 @@ def gas(x, triangles, rest_volume, amount, ambient):
     return energy, pressure * area_vectors(x, triangles), (v, pressure, curvature)
 
 
+# --- integrators -----------------------------------------------------------------------------------------------
+
+
+def rk4_martin(body, x0, v0, t):
+    """Martin 2009, section 3.2, as printed."""
+    a0 = body.force(x0) / body.mass
+    v1 = v0 + a0 * t / 2
+    x1 = x0 + v1 * t / 2
+    a1 = body.force(x1) / body.mass
+    v2 = v0 + a1 * t / 2
+    x2 = x0 + v2 * t / 2
+    a2 = body.force(x2) / body.mass
+    v3 = v0 + a2 * t
+    x3 = x0 + v3 * t
+    a3 = body.force(x3) / body.mass
+    v = v0 + (a0 + a3 + 2 * (a1 + a2)) / 6 * t
+    return x0 + v * t, v
+
+
 # --- inertia and losses ----------------------------------------------------------------------------------------
 
 

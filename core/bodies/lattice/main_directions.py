@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 
 from ...array_types import FloatArray, IntArray
+from ...topology import face_vectors
 
 #: Least mean of the sum of fourth powers of cosines between normals and main directions: a ball has 0.6 (a circle
 #: 0.75), a box 1. What has less keeps the given axes.
@@ -15,8 +16,7 @@ STARTS, ROUNDS, LEAST_GAIN = 12, 60, 1e-4
 
 def grid_axes(positions: FloatArray, triangles: IntArray) -> FloatArray:
     """Axes of the grid of cells in a closed mesh, as columns: its flat sides become sides of cells."""
-    corners = positions[triangles]
-    return main_directions(0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+    return main_directions(0.5 * face_vectors(positions, triangles))
 
 
 def main_directions(normals: FloatArray) -> FloatArray:

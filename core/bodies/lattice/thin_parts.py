@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray, IntArray
+from ...topology import part_middles
 
 #: A part of the surface that is farther than this from all cells gets cells of its own [cells].
 FARTHEST = 0.5
@@ -25,11 +26,4 @@ def surface_samples(x: FloatArray, triangles: IntArray, spacing: float) -> Float
     """Points of a surface [m]: middles of equal parts of each triangle."""
     sides = np.linalg.norm(x[triangles] - x[np.roll(triangles, -1, axis=1)], axis=2)
     parts = np.clip(np.ceil(sides.max(axis=1) / spacing), 1, MOST_SAMPLES).astype(int)
-    points = []
-    for count in np.unique(parts).tolist():
-        corners = x[triangles[parts == count]]
-        upright = [(i + 1 / 3, j + 1 / 3) for i in range(count) for j in range(count - i)]
-        turned = [(i + 2 / 3, j + 2 / 3) for i in range(count - 1) for j in range(count - 1 - i)]
-        b, c = np.array(upright + turned).T / count
-        points.append(np.einsum("kc,tcx->tkx", np.stack([1.0 - b - c, b, c], axis=1), corners).reshape(-1, 3))
-    return np.concatenate(points)
+    return part_middles(x, triangles, parts)[0]

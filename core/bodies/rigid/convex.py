@@ -11,7 +11,7 @@ import numpy as np
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...model import Model
 from ...tiny import TINY
-from ...topology import triangle_neighbours
+from ...topology import face_vectors, starts, triangle_neighbours
 
 #: Most faces of a simple shape: more are costly for separating axes, and round shapes lose speed as they roll.
 MOST_FACES = 32
@@ -46,7 +46,7 @@ def convex_shapes(model: Model) -> ConvexShapes:
         start = surfaces.body_triangle_start[model.membrane_count + body :]
         parts.append(_shape(arm, surfaces.triangles[start[0] : start[1]] - first))
     corner_start, face_start, edge_start = (
-        _starts([0 if part is None else len(part[key]) for part in parts]) for key in (0, 1, 4)
+        starts([0 if part is None else len(part[key]) for part in parts]) for key in (0, 1, 4)
     )
     shapes = [part for part in parts if part is not None]
     loops, edges, lengths = [np.zeros(0, np.int32)], [np.zeros((0, 4), np.int32)], []
@@ -63,7 +63,7 @@ def convex_shapes(model: Model) -> ConvexShapes:
         face_start=face_start,
         normals=np.concatenate([np.zeros((0, 3)), *(shape[1] for shape in shapes)]),
         offsets=np.concatenate([np.zeros(0), *(shape[2] for shape in shapes)]),
-        loop_start=_starts(lengths),
+        loop_start=starts(lengths),
         loops=np.concatenate(loops).astype(np.int32),
         edge_start=edge_start,
         edges=np.concatenate(edges).astype(np.int32),
@@ -74,14 +74,10 @@ def convex_shapes(model: Model) -> ConvexShapes:
 _Shape = tuple[FloatArray, FloatArray, FloatArray, list[IntArray], IntArray]
 
 
-def _starts(counts: list[int]) -> IntArray:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-
-
 def _shape(arm: FloatArray, triangles: IntArray) -> _Shape | None:
     """A body's faces; None where it is not convex or has too many."""
     radius = np.linalg.norm(arm, axis=1).max()
-    cross = np.cross(arm[triangles[:, 1]] - arm[triangles[:, 0]], arm[triangles[:, 2]] - arm[triangles[:, 0]])
+    cross = face_vectors(arm, triangles)
     area = np.linalg.norm(cross, axis=1)
     good = area > 1e-12 * radius**2
     normal = cross / np.where(good, area, 1.0)[:, None]

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...array_types import BoolArray, FloatArray, IntArray
-from ...jit import kernel
 from ...model import Model
-from ...union_find import name_islands, unite
+from ...topology import face_vectors
+from ...union_find import islands_of
 from ..crossings import crossing_pairs, passes
 
 #: Fraction of a body's vertices inside a closed collider above which it is a container [1].
@@ -120,16 +120,13 @@ def ways_out(model: Model, x: FloatArray) -> tuple[IntArray, FloatArray]:
     last[of] = np.arange(len(of))
     whole = count == 2  # both ends of a segment
     pair, begin, end = pair[first[whole]], point[first[whole]], point[last[whole]]
-    normal = [
-        np.cross(x[corners[:, 1]] - x[corners[:, 0]], x[corners[:, 2]] - x[corners[:, 0]])
-        for corners in (surfaces.triangles[pair[:, 0]], surfaces.triangles[pair[:, 1]])
-    ]
+    one, other = (face_vectors(x, surfaces.triangles[side]) for side in pair.T)
     bodies, of = np.unique(surfaces.triangle_body[pair], axis=0, return_inverse=True)
     of = of.ravel()
     middle = np.zeros((len(bodies), 3))
     np.add.at(middle, of, 0.5 * (begin + end))
     middle /= np.maximum(np.bincount(of, minlength=len(bodies)), 1)[:, None]
-    along = np.sign(np.einsum("ij,ij->i", end - begin, np.cross(*normal)))
+    along = np.sign(np.einsum("ij,ij->i", end - begin, np.cross(one, other)))
     parts = along[:, None] * np.cross(begin - middle[of], end - middle[of])
     area, total = np.zeros((len(bodies), 3)), np.bincount(of, np.linalg.norm(parts, axis=1), len(bodies))
     np.add.at(area, of, parts)
@@ -222,12 +219,10 @@ def _wrong_side(
     first, last = int(model.body_point_start[a]), int(model.body_point_start[a + 1])
     edges = model.surfaces.edges
     own = np.flatnonzero(model.surfaces.edge_body == a)
-    part = np.arange(last - first, dtype=np.int32)
-    join_parts(edges[own] - first, ~np.isin(own, edge), part)
+    part = islands_of(last - first, *(edges[own[~np.isin(own, edge)]] - first).T)
 
     # The crossing nearest to each end of a cut edge gives its side.
-    corners = model.surfaces.triangles[triangle]
-    normal = np.cross(x[corners[:, 1]] - x[corners[:, 0]], x[corners[:, 2]] - x[corners[:, 0]])
+    normal = face_vectors(x, model.surfaces.triangles[triangle])
     along = x[edges[edge, 1]] - x[edges[edge, 0]]
     sign = np.sign(np.einsum("ij,ij->i", normal, along))
     vote = np.zeros(last - first)
@@ -247,12 +242,3 @@ def _wrong_side(
             facing = -1
     wrong = first + np.flatnonzero(side == -facing)
     return wrong.astype(np.int32), facing
-
-
-@kernel
-def join_parts(pairs, joined, part):
-    """Number the connected parts of a graph by their lowest node: edges `pairs` (n, 2) with joined[n]."""
-    for k in range(pairs.shape[0]):
-        if joined[k]:
-            unite(part, pairs[k, 0], pairs[k, 1])
-    name_islands(part)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
 from ...model import Model
+from ...topology import face_vectors
 from ..box_tree import Trees
 from ..kept_distance import RECOVERY_SHARE
 from ..narrow_phase.closest_points import unit_normal
@@ -108,7 +109,7 @@ class WrongSide:
                 corners = surfaces.triangles[first:last]
                 share = wrong[corners].mean(axis=1)
                 corners, share = corners[share > 0.0], share[share > 0.0]
-                normal = np.cross(x[corners[:, 1]] - x[corners[:, 0]], x[corners[:, 2]] - x[corners[:, 0]])
+                normal = face_vectors(x, corners)
                 vector += sign * (share[:, None] * normal).sum(axis=0)
                 area += float((share * np.linalg.norm(normal, axis=1)).sum())
             length = float(np.linalg.norm(vector))

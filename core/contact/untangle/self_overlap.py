@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...jit import kernel
 from ...model import Model
-from ...tiny import TINY
+from ...topology import vertex_normals
+from ...union_find import islands_of
 from ..box_tree import Trees
 from ..narrow_phase.nearest_triangle import STACK_SIZE, cast_ray, nearest_triangle
-from .overlap import NEAR_PLANE, join_parts
+from .overlap import NEAR_PLANE
 
 #: Rings of edges around a piece whose triangles count as adjacent [1].
 RINGS = 2
@@ -36,11 +37,7 @@ def self_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tup
     first, last = model.body_point_start[body : body + 2].tolist()
     triangles = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
     points = np.unique(triangles)
-    area = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
-    corners, areas = triangles.ravel("F") - first, np.tile(area, (3, 1))
-    normal = np.stack([np.bincount(corners, areas[:, axis], last - first) for axis in range(3)], axis=1)
-    normal = normal[points - first]
-    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), TINY)
+    normal = vertex_normals(x[first:last], triangles - first)[points - first]
     places, tilts = x[points] + RAY_START * model.thickness[body] * normal, RAY_TILTS
     if body < model.membrane_count and model.flat.depth[body] > 0.0:  # a strip without caps: within its plane
         plane = model.flat.normal[body]
@@ -68,8 +65,7 @@ def self_exits(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> In
         triangles = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
         listed = np.zeros(last - first, bool)
         listed[points] = True
-        part = np.arange(last - first, dtype=np.int32)
-        join_parts(edges, listed[edges].all(axis=1), part)
+        part = islands_of(last - first, *edges[listed[edges].all(axis=1)].T)
         for piece in np.unique(part[points]).tolist():
             near = dilated(listed & (part == piece), edges, RINGS)
             own = rows[part[points] == piece]

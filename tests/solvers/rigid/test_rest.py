@@ -90,17 +90,6 @@ def test_a_fine_sphere_rolls_down_a_slope():
     )  # fmt: skip
 
 
-def test_a_pile_of_three_boxes_comes_to_rest():
-    boxes = [(block((0.2, 0.2, 0.2), (0.0, 0.0, 0.103 + 0.2041 * k)), {}) for k in range(3)]
-    world = world_of(*boxes, floor={})
-    run(world, 3.0)
-    places = [world.rigid_positions(k) for k in range(3)]
-    run(world, 1.0)
-    for k, place in enumerate(places):
-        assert (world.rigid_positions(k) == place).all()  # what rests is let alone, to the last bit
-        np.testing.assert_allclose(centre(world, k)[:2], 0.0, atol=1e-3)
-
-
 def test_ten_boxes_stand_for_ten_seconds():
     boxes = [(block((0.2, 0.2, 0.2), (0.0, 0.0, 0.103 + 0.2041 * k)), {}) for k in range(10)]
     world = world_of(*boxes, floor={}, frame_rate=24.0, substeps=10)
@@ -110,7 +99,7 @@ def test_ten_boxes_stand_for_ten_seconds():
         "height of each of ten stacked boxes after 10 s", room="solvers/rigid", measured=np.diff(centres[:, 2]),
         expected=0.2, unit="m", abs=5e-3, source="edge length", reason="gaps of up to two thicknesses",
     )  # fmt: skip
-    assert np.abs(centres[:, :2]).max() < 0.01
+    assert np.abs(centres[:, :2]).max() < 1e-3
     places = [world.rigid_positions(k) for k in range(10)]
     run(world, 0.5)
     np.testing.assert_array_equal([world.rigid_positions(k) for k in range(10)], places)  # what rests is let alone
