@@ -50,7 +50,8 @@ class Follower:
     def positions(self, even_positions: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Drawn positions, shape (drawn_count, 3), for positions of the even mesh's vertices."""
         x = np.ascontiguousarray(even_positions, float)
-        normals = vertex_normals(x, self._triangles)
+        normals = np.zeros_like(x)
+        set_vertex_normals(x, self._triangles, normals)
         out = np.empty_like(self.offsets) if out is None else out
         share(
             lambda first, last: follow(x, normals, self._triangles, self._binding(), first, last, out), len(out), CHUNK
@@ -70,6 +71,27 @@ class Follower:
         values = np.asarray(drawn_values, float)[self._even.nearest]
         found: FloatArray = np.einsum("vk,vk...->v...", self._even.nearest_weights, values)
         return found
+
+
+@lean_kernel
+def set_vertex_normals(x, triangles, normals):
+    """`topology.vertex_normals` in a tenth of the time, as they are needed in each frame; `normals`: zeros."""
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        for k in range(3):
+            v = triangles[t, k]
+            normals[v, 0] += nx
+            normals[v, 1] += ny
+            normals[v, 2] += nz
+    for v in range(x.shape[0]):
+        length = np.sqrt(normals[v, 0] ** 2 + normals[v, 1] ** 2 + normals[v, 2] ** 2)
+        scale = 1.0 / max(length, 1e-30)
+        normals[v, 0] *= scale
+        normals[v, 1] *= scale
+        normals[v, 2] *= scale
 
 
 @kernel
