@@ -36,6 +36,26 @@ def test_a_balloon_carries_a_basket():
     assert world.rigid_transform(0)[2, 3] == pytest.approx(0.3, abs=0.1)
 
 
+@pytest.mark.parametrize("is_rigid", [True, False])
+def test_a_bar_that_is_attached_with_its_end_in_a_block_stays_at_rest(is_rigid):
+    """The end was moved out of the block, with the bar compressed between there and what glue held within: 17 J."""
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    x, triangles = shapes.box(1.0, 4)
+    x = x * (0.2, 0.2, 1.0) + (0.0, 0.0, 1.4)
+    bar = builder.add_solid("bar", x, triangles, cell_size=0.05, mass=1.0, modulus=5e4)
+    end, below = np.flatnonzero(x[:, 2] < 0.95), shapes.box(1.0, 1, (0.0, 0.0, 0.5))
+    if is_rigid:
+        builder.attach_to_rigid(bar, end, builder.add_rigid("block", *below, mass=2.0))
+    else:
+        block = builder.add_solid("block", *below, cell_size=0.2, mass=5.0, modulus=5e4)
+        builder.attach_to_membrane(bar, end, block)
+    world = World(builder.build(), frame_rate=24.0, threads=1)
+    for _ in range(6):
+        world.advance_frame()
+        assert world.positions(bar) == pytest.approx(x, abs=1e-4)
+        assert sum(body.kinetic_energy for body in world.diagnostics().bodies) < 1e-6
+
+
 @pytest.mark.parametrize("gap", [0.02, 0.2])
 def test_balls_attached_across_a_gap_stay_together_at_rest(gap):
     builder = ModelBuilder(gravity=(0, 0, 0))

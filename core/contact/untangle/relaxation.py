@@ -9,7 +9,8 @@ edge at most:
 * where that has not sufficed, and for skins that cross themselves, their vertices. A move is spread over rings of
   edges around them, so that skins dent instead of crumpling.
 
-What cannot be moved apart keeps crossing: bodies with pins, or wedged between colliders, parts without a vertex inside.
+What cannot be moved apart keeps crossing: bodies with pins, wedged between colliders, or attached to what they lie in,
+parts without a vertex inside.
 Its points on the wrong side have no contact with that body until they have separated.
 """
 
@@ -51,6 +52,7 @@ class Relaxation:
         self._longest = LONGEST_MOVE * float(moving[moving > 0.0].min(initial=np.inf))
         self._inverse = np.zeros(model.body_count)  # inverse mass of each body that may move as a whole [1/kg]
         self._free = np.zeros(model.point_count, bool)  # vertices that may move by themselves
+        self._held = np.zeros((model.body_count, model.body_count), bool)  # pairs that stay as they are
 
     def run(self, state: State) -> IntArray:
         """Move what crosses apart in a state, in place; returns the rows of `State.wrong_side` that were moved.
@@ -61,7 +63,9 @@ class Relaxation:
         """
         listed = state.wrong_side
         own = self._model.point_body[listed[:, 0]] == listed[:, 1]
-        moved, waiting = np.abs(listed[:, 2]) == 1, listed[:, 2] == 0
+        self._hold(listed)
+        held = self._held[self._model.point_body[listed[:, 0]], listed[:, 1]]
+        moved, waiting = (np.abs(listed[:, 2]) == 1) & ~held, listed[:, 2] == 0
         tangled = listed[own & ~moved & ~waiting]
         if moved.any():
             self._allow(state)
@@ -114,6 +118,16 @@ class Relaxation:
         waiting = np.stack([model.body_point_start[still], still, np.zeros_like(still)], axis=1)
         return np.concatenate([np.insert(np.concatenate(rows), 2, STAYS, axis=1), waiting]).astype(np.int32)
 
+    def _hold(self, listed: IntArray) -> None:
+        """Mark pairs of bodies that attachments hold in each other: a point is attached to the body that it lies in."""
+        model = self._model
+        glued = np.full(model.point_count, -1, np.int32)
+        glued[model.attachments.points[:, 0]] = model.attachments.body
+        inside = listed[glued[listed[:, 0]] == listed[:, 1]]
+        body, other = model.point_body[inside[:, 0]], inside[:, 1]
+        self._held[:] = False
+        self._held[body, other] = self._held[other, body] = True
+
     def _allow(self, state: State) -> None:
         """Mark what may move."""
         model, held = self._model, state.keyed.held
@@ -147,6 +161,8 @@ class Relaxation:
                 else:
                     contacts = crossings.gaps_near(x, overlaps)
                     bodies, ways = ways_out(model, x)
+                    loose = ~self._held[tuple(bodies.T)]
+                    bodies, ways = bodies[loose], ways[loose]
                     ways *= further[tuple(bodies.T)][:, None]
             if count and count < least:
                 least, since = count, number
@@ -155,6 +171,8 @@ class Relaxation:
                     return
                 whole, since = False, number
             rows, push = self._lacking(contacts, further)
+            if not len(rows) and not len(bodies):
+                return
             own = contacts.bodies[rows, 0] == contacts.bodies[rows, 1]
             is_led = np.zeros(further.shape, bool)
             is_led[tuple(bodies.T)] = True
@@ -176,7 +194,7 @@ class Relaxation:
         """Rows of points whose gap is too small, and what it lacks along the normal [m], shape (n, 3)."""
         lack = np.where(contacts.side < 0, 1.0, NEAR_SHARE) * contacts.thickness - contacts.gap
         lack += further[tuple(np.sort(contacts.bodies, axis=1).T)]
-        lacks = np.flatnonzero(lack > 0.0)
+        lacks = np.flatnonzero((lack > 0.0) & ~self._held[tuple(contacts.bodies.T)])
         return lacks, lack[lacks, None] * contacts.normal[lacks]
 
     def _shift_bodies(self, bodies: IntArray, pushes: FloatArray) -> FloatArray:
