@@ -9,8 +9,8 @@ edge at most:
 * where that has not sufficed, and for skins that cross themselves, their vertices. A move is spread over rings of
   edges around them, so that skins dent instead of crumpling.
 
-What cannot be moved apart keeps crossing: bodies with pins, wedged between colliders, or attached to what they lie in,
-parts without a vertex inside.
+What cannot be moved apart keeps crossing: bodies wedged between colliders, pinned within them, or attached to what they
+lie in, parts without a vertex inside.
 Its points on the wrong side have no contact with that body until they have separated.
 """
 
@@ -63,7 +63,7 @@ class Relaxation:
         """
         listed = state.wrong_side
         own = self._model.point_body[listed[:, 0]] == listed[:, 1]
-        self._hold(listed)
+        self._hold(state)
         held = self._held[self._model.point_body[listed[:, 0]], listed[:, 1]]
         moved, waiting = (np.abs(listed[:, 2]) == 1) & ~held, listed[:, 2] == 0
         tangled = listed[own & ~moved & ~waiting]
@@ -118,15 +118,19 @@ class Relaxation:
         waiting = np.stack([model.body_point_start[still], still, np.zeros_like(still)], axis=1)
         return np.concatenate([np.insert(np.concatenate(rows), 2, STAYS, axis=1), waiting]).astype(np.int32)
 
-    def _hold(self, listed: IntArray) -> None:
-        """Mark pairs of bodies that attachments hold in each other: a point is attached to the body that it lies in."""
-        model = self._model
-        glued = np.full(model.point_count, -1, np.int32)
+    def _hold(self, state: State) -> None:
+        """Mark pairs of bodies held in each other: a point is attached to what it lies in, or neither moves."""
+        model, listed = self._model, state.wrong_side
+        point, body = listed[:, 0], listed[:, 1]
+        glued, fixed = np.full(model.point_count, -1, np.int32), np.ones(model.body_count, bool)
         glued[model.attachments.points[:, 0]] = model.attachments.body
-        inside = listed[glued[listed[:, 0]] == listed[:, 1]]
-        body, other = model.point_body[inside[:, 0]], inside[:, 1]
+        fixed[: model.moving_count] = state.keyed.held
+        is_held = np.zeros(model.point_count, bool)
+        is_held[: model.vertex_count] = model.pinned | fixed[model.point_body[: model.vertex_count]]
+        inside = (glued[point] == body) | (is_held[point] & fixed[body])
+        owner, body = model.point_body[point[inside]], body[inside]
         self._held[:] = False
-        self._held[body, other] = self._held[other, body] = True
+        self._held[owner, body] = self._held[body, owner] = True
 
     def _allow(self, state: State) -> None:
         """Mark what may move."""
