@@ -56,6 +56,22 @@ def test_a_bar_that_is_attached_with_its_end_in_a_block_stays_at_rest(is_rigid):
         assert sum(body.kinetic_energy for body in world.diagnostics().bodies) < 1e-6
 
 
+def test_a_string_that_is_attached_across_an_edge_of_a_block_stays_at_rest():
+    """Its middle lies in a side, so that edges alone cross: both were moved apart by 2 cm, and glue drew them back."""
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    angle = np.pi * (np.arange(6) / 3.0 + 1.0 / 6.0)
+    x, triangles = shapes.prism(0.03 * np.stack([np.cos(angle), np.sin(angle)], axis=1), 1.3)
+    x = x + (0.3, 0.0, 0.57)
+    string = builder.add_solid("string", x, triangles, mass=0.1, modulus=1e4)
+    block = builder.add_rigid("block", *shapes.box(0.6, 1, (0.0, 0.0, 0.3)), mass=2.0)
+    builder.attach_to_rigid(string, range(6), block)
+    world = World(builder.build(), frame_rate=24.0, threads=1)
+    start = world.positions(string).copy()
+    for _ in range(2):
+        world.advance_frame()
+        assert world.positions(string) == pytest.approx(start, abs=1e-4)
+
+
 @pytest.mark.parametrize("gap", [0.02, 0.2])
 def test_balls_attached_across_a_gap_stay_together_at_rest(gap):
     builder = ModelBuilder(gravity=(0, 0, 0))

@@ -9,8 +9,8 @@ edge at most:
 * where that has not sufficed, and for skins that cross themselves, their vertices. A move is spread over rings of
   edges around them, so that skins dent instead of crumpling.
 
-What cannot be moved apart keeps crossing: bodies wedged between colliders, pinned within them, or attached to what they
-lie in, parts without a vertex inside.
+What cannot be moved apart keeps crossing: bodies wedged between colliders, pinned within them, or attached to each
+other, parts without a vertex inside.
 Its points on the wrong side have no contact with that body until they have separated.
 """
 
@@ -119,16 +119,15 @@ class Relaxation:
         return np.concatenate([np.insert(np.concatenate(rows), 2, STAYS, axis=1), waiting]).astype(np.int32)
 
     def _hold(self, state: State) -> None:
-        """Mark pairs of bodies held in each other: a point is attached to what it lies in, or neither moves."""
+        """Mark pairs of bodies held in each other: one is attached to the other, or pinned within what stays."""
         model, listed = self._model, state.wrong_side
         point, body = listed[:, 0], listed[:, 1]
-        glued, fixed = np.full(model.point_count, -1, np.int32), np.ones(model.body_count, bool)
-        glued[model.attachments.points[:, 0]] = model.attachments.body
+        fixed, pinned = np.ones(model.body_count, bool), np.zeros(model.point_count, bool)
         fixed[: model.moving_count] = state.keyed.held
-        is_held = np.zeros(model.point_count, bool)
-        is_held[: model.vertex_count] = model.pinned | fixed[model.point_body[: model.vertex_count]]
-        inside = (glued[point] == body) | (is_held[point] & fixed[body])
-        owner, body = model.point_body[point[inside]], body[inside]
+        pinned[: model.vertex_count] = model.pinned | fixed[model.point_body[: model.vertex_count]]
+        within = pinned[point] & fixed[body]
+        owner = model.point_body[np.concatenate([model.attachments.points[:, 0], point[within]])]
+        body = np.concatenate([model.attachments.body, body[within]])
         self._held[:] = False
         self._held[owner, body] = self._held[body, owner] = True
 
