@@ -12,8 +12,6 @@ from .lattice.main_directions import grid_axes
 
 #: Cells across the thinnest way through a mesh, at the detail `NORMAL`.
 AUTOMATIC_CELLS = 4
-#: A body whose walls, 2 volume / area, are thinner than this is hollow: no cell might have its middle in them [cells].
-HOLLOW = 1.0 / 3.0
 #: Vertices for each side of a cell on the border, beside those within: where walls are thicker than cells, or thinner.
 THICK, THIN = 0.5, 1.25
 
@@ -22,8 +20,8 @@ def automatic_cell_size(
     name: str, positions: FloatArray, triangles: IntArray | None, outline: ArrayLike | None = None,
     count: int = DETAIL["NORMAL"],
 ) -> float:  # fmt: skip
-    """Cell size [m]: a few cells across what is thinnest, or as the walls of what is hollow are thick, in no more than
-    about `count` vertices.
+    """Cell size [m]: a few cells across what is thinnest, or as thick as walls, 2 volume / area, in no more than about
+    `count` vertices.
 
     `positions` [m]; `triangles` of a closed mesh, or None for a flat body with this `outline`, which `outline_of` takes
     and whose errors this raises.
@@ -41,7 +39,7 @@ def automatic_cell_size(
     size = _finest(content, THICK * border, count, dimension)
     across = round(AUTOMATIC_CELLS * (count / DETAIL["NORMAL"]) ** (1.0 / dimension))
     few, walls = least / max(1, min(across, int(least / max(size, TINY)))), 2.0 * content / max(border, TINY)
-    return few if walls > HOLLOW * few else min(few, max(_finest(content, THIN * border, count, dimension), walls))
+    return min(few, max(_finest(content, THIN * border, count, dimension), walls))
 
 
 def _finest(content: float, border: float, count: int, dimension: int) -> float:

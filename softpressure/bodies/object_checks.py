@@ -163,9 +163,18 @@ def check_surface_of(
         raise
 
 
+def check_left(name: str, vertex_count: int) -> None:
+    """Raise `MeshError` if nothing is left of a mesh as it is seen."""
+    if not vertex_count:
+        raise MeshError(
+            f"{name}: its modifiers leave no mesh; instances, curves and points do not count. Remove the modifier, or "
+            "make a mesh of them and apply it."
+        )
+
+
 def check_size(name: str, positions: mesh_io.FloatArray) -> None:
     """Raise `MeshError` if a mesh, in metres, is too small to be simulated."""
-    extent = float(np.ptp(positions, axis=0).max(initial=0.0)) if len(positions) else 0.0
+    extent = float(np.ptp(positions, axis=0).max())
     if extent < _SMALLEST:
         raise MeshError(f"{name}: is {extent:.2g} m wide, which is too small to be simulated. Scale it up.")
 

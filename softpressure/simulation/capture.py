@@ -110,6 +110,7 @@ def _drawn_of(
             "Apply what changes its topology, or move it behind the deforming modifiers."
         )
     points, faces = seen.get(obj.session_uid, (local, triangles))
+    object_checks.check_left(obj.name, len(points))
     positions = mesh_io.to_world(matrix, points)
     object_checks.check_size(obj.name, positions)
     if not object_checks.is_as_drawn(obj):  # else it has been looked at
@@ -170,6 +171,7 @@ def _rigid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float)
     evaluated = evaluated_of(obj, depsgraph)
     matrix = mesh_io.world_matrix(evaluated)
     in_metres = units.to_metres(matrix, metres)
+    object_checks.check_left(obj.name, len(evaluated.data.vertices))
     positions, triangles = rigid_shape.read(obj.name, evaluated.data, in_metres, settings.rigid_shape)
     values = values_of(evaluated.softpressure, parameters.captured("RIGID", settings), metres)
     return RigidSnapshot(obj.session_uid, obj.name, positions, triangles, matrix, values)
@@ -186,6 +188,7 @@ def _collider(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: flo
     evaluated = evaluated_of(obj, depsgraph)
     mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
     local, triangles = instances.read_local(obj, evaluated, depsgraph)
+    object_checks.check_left(obj.name, len(local))
     positions = mesh_io.to_world(matrix, local)
     object_checks.check_size(obj.name, positions)
     if not object_checks.is_as_drawn(obj):

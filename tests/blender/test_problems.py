@@ -16,6 +16,7 @@ from bpy_scene import (
     frame,
     height,
     play,
+    problem_of,
     rest,
     select,
     shown,
@@ -229,3 +230,14 @@ def test_a_duplicate_of_a_baked_body_is_not_out_of_date() -> None:
         obj.select_set(True)
     assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
     assert "Out of date" in state_text()
+
+
+@pytest.mark.parametrize("kind", ["SOFT", "RIGID", "COLLIDER"])
+def test_a_body_of_which_modifiers_leave_no_mesh_says_so(kind: str) -> None:
+    """As a node tree that makes instances or curves of it does: it was told to be 0 m wide, or to lie in a plane."""
+    add_ball()
+    obj = add_ball("Gone", (3, 0, 5), kind)
+    obj.modifiers.new("Mask", "MASK").vertex_group = obj.vertex_groups.new(name="none").name
+    play(1, 3)
+    assert "Gone: its modifiers leave no mesh;" in problem_of(obj)
+    assert this_run().cache.last_frame == 3

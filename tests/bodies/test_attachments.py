@@ -36,6 +36,42 @@ def test_a_balloon_carries_a_basket():
     assert world.rigid_transform(0)[2, 3] == pytest.approx(0.3, abs=0.1)
 
 
+@pytest.mark.parametrize("is_rigid", [True, False])
+def test_a_bar_that_is_attached_with_its_end_in_a_block_stays_at_rest(is_rigid):
+    """The end was moved out of the block, with the bar compressed between there and what glue held within: 17 J."""
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    x, triangles = shapes.box(1.0, 4)
+    x = x * (0.2, 0.2, 1.0) + (0.0, 0.0, 1.4)
+    bar = builder.add_solid("bar", x, triangles, cell_size=0.05, mass=1.0, modulus=5e4)
+    end, below = np.flatnonzero(x[:, 2] < 0.95), shapes.box(1.0, 1, (0.0, 0.0, 0.5))
+    if is_rigid:
+        builder.attach_to_rigid(bar, end, builder.add_rigid("block", *below, mass=2.0))
+    else:
+        block = builder.add_solid("block", *below, cell_size=0.2, mass=5.0, modulus=5e4)
+        builder.attach_to_membrane(bar, end, block)
+    world = World(builder.build(), frame_rate=24.0, threads=1)
+    for _ in range(6):
+        world.advance_frame()
+        assert world.positions(bar) == pytest.approx(x, abs=1e-4)
+        assert sum(body.kinetic_energy for body in world.diagnostics().bodies) < 1e-6
+
+
+def test_a_string_that_is_attached_across_an_edge_of_a_block_stays_at_rest():
+    """Its middle lies in a side, so that edges alone cross: both were moved apart by 2 cm, and glue drew them back."""
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    angle = np.pi * (np.arange(6) / 3.0 + 1.0 / 6.0)
+    x, triangles = shapes.prism(0.03 * np.stack([np.cos(angle), np.sin(angle)], axis=1), 1.3)
+    x = x + (0.3, 0.0, 0.57)
+    string = builder.add_solid("string", x, triangles, mass=0.1, modulus=1e4)
+    block = builder.add_rigid("block", *shapes.box(0.6, 1, (0.0, 0.0, 0.3)), mass=2.0)
+    builder.attach_to_rigid(string, range(6), block)
+    world = World(builder.build(), frame_rate=24.0, threads=1)
+    start = world.positions(string).copy()
+    for _ in range(2):
+        world.advance_frame()
+        assert world.positions(string) == pytest.approx(start, abs=1e-4)
+
+
 @pytest.mark.parametrize("gap", [0.02, 0.2])
 def test_balls_attached_across_a_gap_stay_together_at_rest(gap):
     builder = ModelBuilder(gravity=(0, 0, 0))

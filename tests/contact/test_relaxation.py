@@ -230,3 +230,25 @@ def test_what_stays_tangled_is_not_shaken():
         moving.append(world.diagnostics().bodies[0].kinetic_energy)
     assert len(world.save().wrong_side) > 10
     assert max(moving) < 0.6
+
+
+@pytest.mark.parametrize("kind", ["bar", "ball"])
+def test_a_body_that_is_pinned_within_a_collider_stays_at_rest(kind):
+    """What is beside the pins was moved out of the collider, and sprang back with 97 and 435 J."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    if kind == "bar":
+        x, triangles = shapes.box(1.0, 4)
+        x = x * (0.2, 0.2, 1.0) + (0.0, 0.0, 1.4)
+        lowest = np.flatnonzero(x[:, 2] < 0.95)
+        body = builder.add_solid("bar", x, triangles, cell_size=0.05, mass=1.0, modulus=5e4, pinned=lowest)
+    else:
+        x, triangles = shapes.icosphere(3, 0.5, (0.0, 0.0, 1.4))
+        gas = {"gauge_pressure": 2e3, "stretch_modulus": 2e4, "pressure_at": "REST", "drawn_shape": "INFLATED"}
+        lowest = np.flatnonzero(x[:, 2] < 0.95)
+        body = builder.add_membrane("ball", x, triangles, mass=1.0, pinned=lowest, **gas)
+    builder.add_collider("head", *shapes.box(1.0, 1, (0.0, 0.0, 0.5)))
+    world = World(builder.build(), frame_rate=24.0, threads=1)
+    for _ in range(6):
+        world.advance_frame()
+        assert world.positions(body) == pytest.approx(x, abs=1e-4)
+        assert world.diagnostics().bodies[0].kinetic_energy < 1e-5

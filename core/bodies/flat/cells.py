@@ -2,9 +2,8 @@
 
 As in `bodies.lattice.cells`, one dimension less: the grid is laid along the main directions of the sides, into the box
 around the outline, so that a rectangle is filled exactly. Cells are kept whose centre is inside, and those of parts too
-thin for that; where two of them meet in a corner alone a third one joins them, and small loose pieces are dropped. The
-outer vertices are moved to the nearest points of the outline, as far as each corner of a cell keeps the share
-`LEAST_VOLUME` of its area, and the inner ones make room.
+thin for that, so that all are one piece joined by sides. The outer vertices are moved to the nearest points of the
+outline, as far as each corner of a cell keeps the share `LEAST_VOLUME` of its area, and the inner ones make room.
 
 Springs: a spring of the constant k along the unit vector d, L long, resists a strain e with k L^2 (d'e d)^2 / 2. A
 sheet in plane stress of the modulus E whose springs are alone (Cauchy's relation, C_1122 = C_1212) has Poisson's ratio
@@ -30,11 +29,9 @@ from ..lattice.cells import (
     LEAST_VOLUME,
     RAY_OFFSET,
     SWEEPS,
-    drop_small_pieces,
     grid_counts,
-    join_at_edges,
 )
-from ..lattice.thin_parts import SPACING, cover
+from ..lattice.thin_parts import SPACING, fill_thin
 from .outline import boundary
 
 #: mu of the springs over Young's modulus.
@@ -76,10 +73,8 @@ def fill_flat(name: str, outline: FloatArray, cell_size: float) -> FlatCells:
     middle = np.indices(tuple(count)).reshape(2, -1).T + 0.5 + np.array(RAY_OFFSET)
     kept = inside(outline, low + middle * size).reshape((*count, 1))
     if kept.any():
-        cover(kept[:, :, 0], (_outline_samples(outline, SPACING * float(size.min())) - low) / size)
-    join_at_edges(kept)
-    if kept.any():
-        drop_small_pieces(kept)
+        spots = (_outline_samples(outline, SPACING * float(size.min())) - low) / size
+        fill_thin(kept, np.column_stack([spots, np.full(len(spots), 0.5)]), np.zeros(len(spots), int))
     place = np.argwhere(kept[:, :, 0]).astype(np.int32)
     if len(place) == 0:
         raise ParameterError(

@@ -1,8 +1,8 @@
 """Lattice of a solid: cells that fill a closed mesh, snapped to its surface, split into tetrahedra.
 
 The grid is laid along the main directions of the faces, into the box around the mesh, so that a box is filled exactly.
-Cells are kept whose centre is inside the mesh, and those of parts that are too thin for that; where two of them meet in
-an edge alone a third one joins them, and small loose pieces are dropped. The outer vertices are moved to the nearest
+Cells are kept whose centre is inside the mesh, and those of parts that are too thin for that, so that each part of the
+mesh is one piece of cells joined by sides; small parts are dropped. The outer vertices are moved to the nearest
 points of the mesh's surface, as far as every tetrahedron keeps the share `LEAST_VOLUME` of its volume, and the inner
 ones make room. Each cell is cut into six tetrahedra around the diagonal from its lowest to its highest corner (Kuhn
 1960): the same in every cell, so the faces of neighbours agree.
@@ -17,8 +17,9 @@ from ...array_types import BoolArray, FloatArray, IntArray
 from ...errors import MeshError, ParameterError
 from ...jit import kernel
 from ...simulation_mesh.nearest import nearest_triangles
+from ...simulation_mesh.parts import part_names
 from ...topology import grouped, space_filling_order
-from .thin_parts import SPACING, cover, surface_samples
+from .thin_parts import SPACING, fill_thin, pieces_of_cells, surface_samples
 
 #: Most cells of one solid.
 CELL_LIMIT = 200_000
@@ -88,9 +89,9 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     wind_columns(positions, triangles, low, size, np.array(RAY_OFFSET), inside)
     kept = inside > 0
     if kept.any():
-        cover(kept, (surface_samples(positions, triangles, SPACING * float(size.min())) - low) / size)
-    join_at_edges(kept)
-    drop_small_pieces(kept)
+        spots, sampled = surface_samples(positions, triangles, SPACING * float(size.min()))
+        fill_thin(kept, (spots - low) / size, part_names(triangles, len(positions))[sampled])
+        drop_small_pieces(kept)
     cell_count = int(kept.sum())
     if cell_count == 0:
         raise ParameterError(
@@ -137,64 +138,11 @@ def grid_counts(extent: FloatArray, cell_size: float) -> IntArray:
     return chosen
 
 
-def join_at_edges(kept: BoolArray) -> None:
-    """Keep a third cell wherever two kept cells have an edge in common but no cell beside both, in place."""
-    changed = True
-    while changed:
-        changed = False
-        for axis in range(3):
-            view = np.moveaxis(kept, axis, 2)
-            a, b, c, d = view[:-1, :-1], view[1:, :-1], view[:-1, 1:], view[1:, 1:]
-            first, second = a & d & ~b & ~c, b & c & ~a & ~d
-            if first.any() or second.any():
-                changed = True
-                b |= first
-                a |= second
-
-
 def drop_small_pieces(kept: BoolArray) -> None:
-    """Drop small disconnected pieces, in place: in the tips of horns, say, where cells are missing.
-
-    The mesh there follows the nearest remaining cells.
-    """
-    piece = np.where(kept, 0, -1).astype(np.int32)
-    sizes = np.zeros(int(kept.sum()) + 1, np.int64)
-    number_pieces(piece, sizes, np.empty((sizes.size, 3), np.int64))
-    small = sizes < CRUMB_SHARE * sizes.max()
-    kept &= ~small[np.maximum(piece, 0)]
-
-
-@kernel
-def number_pieces(piece, sizes, stack):
-    """Number the pieces of cells connected by faces, from 1: 0 in `piece` before, -1 is no cell.
-
-    `sizes` gets the number of cells of each piece; `stack` is scratch.
-    """
-    found = 0
-    for i in range(piece.shape[0]):
-        for j in range(piece.shape[1]):
-            for k in range(piece.shape[2]):
-                if piece[i, j, k] != 0:
-                    continue
-                found += 1
-                piece[i, j, k] = found
-                stack[0, 0], stack[0, 1], stack[0, 2] = i, j, k
-                waiting = 1
-                while waiting > 0:
-                    waiting -= 1
-                    sizes[found] += 1
-                    a, b, c = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
-                    for side in range(6):
-                        step = 1 if side < 3 else -1
-                        u = a + step if side % 3 == 0 else a
-                        v = b + step if side % 3 == 1 else b
-                        w = c + step if side % 3 == 2 else c
-                        if min(u, v, w) < 0 or u >= piece.shape[0] or v >= piece.shape[1] or w >= piece.shape[2]:
-                            continue
-                        if piece[u, v, w] == 0:
-                            piece[u, v, w] = found
-                            stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = u, v, w
-                            waiting += 1
+    """Drop small parts of the mesh that lie apart, in place: they follow the nearest cells."""
+    piece = pieces_of_cells(kept)
+    sizes = np.bincount(piece[kept])
+    kept &= sizes[piece] >= CRUMB_SHARE * sizes.max()
 
 
 def outer_faces(tetrahedra: IntArray) -> IntArray:

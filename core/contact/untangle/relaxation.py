@@ -9,7 +9,8 @@ edge at most:
 * where that has not sufficed, and for skins that cross themselves, their vertices. A move is spread over rings of
   edges around them, so that skins dent instead of crumpling.
 
-What cannot be moved apart keeps crossing: bodies with pins, or wedged between colliders, parts without a vertex inside.
+What cannot be moved apart keeps crossing: bodies wedged between colliders, pinned within them, or attached to each
+other, parts without a vertex inside.
 Its points on the wrong side have no contact with that body until they have separated.
 """
 
@@ -51,6 +52,7 @@ class Relaxation:
         self._longest = LONGEST_MOVE * float(moving[moving > 0.0].min(initial=np.inf))
         self._inverse = np.zeros(model.body_count)  # inverse mass of each body that may move as a whole [1/kg]
         self._free = np.zeros(model.point_count, bool)  # vertices that may move by themselves
+        self._held = np.zeros((model.body_count, model.body_count), bool)  # pairs that stay as they are
 
     def run(self, state: State) -> IntArray:
         """Move what crosses apart in a state, in place; returns the rows of `State.wrong_side` that were moved.
@@ -61,7 +63,9 @@ class Relaxation:
         """
         listed = state.wrong_side
         own = self._model.point_body[listed[:, 0]] == listed[:, 1]
-        moved, waiting = np.abs(listed[:, 2]) == 1, listed[:, 2] == 0
+        self._hold(state)
+        held = self._held[self._model.point_body[listed[:, 0]], listed[:, 1]]
+        moved, waiting = (np.abs(listed[:, 2]) == 1) & ~held, listed[:, 2] == 0
         tangled = listed[own & ~moved & ~waiting]
         if moved.any():
             self._allow(state)
@@ -114,6 +118,19 @@ class Relaxation:
         waiting = np.stack([model.body_point_start[still], still, np.zeros_like(still)], axis=1)
         return np.concatenate([np.insert(np.concatenate(rows), 2, STAYS, axis=1), waiting]).astype(np.int32)
 
+    def _hold(self, state: State) -> None:
+        """Mark pairs of bodies held in each other: one is attached to the other, or pinned within what stays."""
+        model, listed = self._model, state.wrong_side
+        point, body = listed[:, 0], listed[:, 1]
+        fixed, pinned = np.ones(model.body_count, bool), np.zeros(model.point_count, bool)
+        fixed[: model.moving_count] = state.keyed.held
+        pinned[: model.vertex_count] = model.pinned | fixed[model.point_body[: model.vertex_count]]
+        within = pinned[point] & fixed[body]
+        owner = model.point_body[np.concatenate([model.attachments.points[:, 0], point[within]])]
+        body = np.concatenate([model.attachments.body, body[within]])
+        self._held[:] = False
+        self._held[owner, body] = self._held[body, owner] = True
+
     def _allow(self, state: State) -> None:
         """Mark what may move."""
         model, held = self._model, state.keyed.held
@@ -147,6 +164,8 @@ class Relaxation:
                 else:
                     contacts = crossings.gaps_near(x, overlaps)
                     bodies, ways = ways_out(model, x)
+                    loose = ~self._held[tuple(bodies.T)]
+                    bodies, ways = bodies[loose], ways[loose]
                     ways *= further[tuple(bodies.T)][:, None]
             if count and count < least:
                 least, since = count, number
@@ -155,6 +174,8 @@ class Relaxation:
                     return
                 whole, since = False, number
             rows, push = self._lacking(contacts, further)
+            if not len(rows) and not len(bodies):
+                return
             own = contacts.bodies[rows, 0] == contacts.bodies[rows, 1]
             is_led = np.zeros(further.shape, bool)
             is_led[tuple(bodies.T)] = True
@@ -176,7 +197,7 @@ class Relaxation:
         """Rows of points whose gap is too small, and what it lacks along the normal [m], shape (n, 3)."""
         lack = np.where(contacts.side < 0, 1.0, NEAR_SHARE) * contacts.thickness - contacts.gap
         lack += further[tuple(np.sort(contacts.bodies, axis=1).T)]
-        lacks = np.flatnonzero(lack > 0.0)
+        lacks = np.flatnonzero((lack > 0.0) & ~self._held[tuple(contacts.bodies.T)])
         return lacks, lack[lacks, None] * contacts.normal[lacks]
 
     def _shift_bodies(self, bodies: IntArray, pushes: FloatArray) -> FloatArray:
