@@ -73,7 +73,7 @@ def reports_of(model: Model, notes: FrameNotes, crossed: IntArray, energy_change
         found.append(
             StepReport(
                 bodies=island,
-                steps=notes.steps,
+                steps=0 if notes.asleep is not None and notes.asleep[members].all() else notes.steps,
                 contacts=sum(pair.contacts for pair in pairs),
                 pairs=pairs,
                 least_share=least.share,

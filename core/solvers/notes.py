@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..array_types import FloatArray, IntArray
+from ..array_types import BoolArray, FloatArray, IntArray
 
 
 class Reason(Enum):
@@ -109,6 +109,7 @@ class FrameNotes:
     findings: list[Finding] = field(default_factory=list)
     #: Sum of |m dv| by which the motion limit cut the motion of each body [N s], shape (body_count,); None without it.
     momentum_cut: FloatArray | None = None
+    asleep: BoolArray | None = None  # which moving bodies slept, shape (moving_count,); None where they do not
 
 
 class FrameCounts:

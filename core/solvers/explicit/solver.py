@@ -143,7 +143,9 @@ class ExplicitSolver:
 
     def notes(self) -> FrameNotes:
         """What the steps since `start_frame` took, see `choice.Solver`."""
-        return self.space.notes([] if self._ticks is None else [self._ticks.contacts.pair_contacts()])
+        notes = self.space.notes([] if self._ticks is None else [self._ticks.contacts.pair_contacts()])
+        notes.asleep = np.append(self.space.losses.asleep, self.space.contact.rigid.asleep)
+        return notes
 
     def contact_forces(self) -> FloatArray:
         """See `choice.Solver`."""

@@ -94,6 +94,8 @@ def test_what_lies_sleeps_beside_a_ball_that_rolls_by() -> None:
     np.testing.assert_array_equal(world.save().positions[lying], before.positions[lying])
     np.testing.assert_allclose(world.save().rigid.pose, box, atol=1e-6)
     assert not world.save().velocities[lying].any()
+    steps = {body: report.steps for report in world.reports() for body in report.bodies}
+    assert [steps[body] > 0 for body in range(5)] == [False, False, False, True, False]
     rolled = (
         world.positions(3).mean(axis=0)[0] - before.positions[slice(*world.model.body_point_start[3:5])].mean(axis=0)[0]
     )
