@@ -30,7 +30,7 @@ class StepLimit:
         self._bound = plan.bound  # when last measured [1/s^2]
         # nRT [J] for which rates [1/s] of the skins' stretch were found
         self._rated: FloatArray | None = None
-        self._rates = plan.rate
+        self._rates, self._rest_step = plan.rate, plan.step
         #: Length of a step at rest over that of the last run, and the body that asks for the shortest steps.
         self.excess, self.stiffest = 1.0, 0
 
@@ -76,7 +76,7 @@ class StepLimit:
             if frame_time / step_length(shape, decay, plan.rate)[body] > MOST_STEPS:
                 raise Diverged(body, f"would need {needed} explicit steps per frame")
             raise _gas_refusal(model, body, gas, needed)
-        self.excess = plan.step / step
+        self.excess = self._rest_step / step
         return max(1, math.ceil(time / step)), longest, square
 
 

@@ -1,4 +1,4 @@
-"""The pace of each soft body: its inner forces act in one of n steps only, with n times their strength; n is odd.
+"""The pace of each soft body: its inner forces act in one of n steps only, with n times their strength.
 
 Steps are as short as the stiffest body needs them, or the fastest approach of two. Springs, gas and hinges of another
 one act as often as if it were alone: an impulse in the middle of n steps, so that a body which touches nothing takes
@@ -36,21 +36,31 @@ def paces_of(membrane_count: int) -> Paces:
     return Paces(every, due, rate, dashpot)
 
 
+def pace_unit(longest: FloatArray) -> int:
+    """What the number of steps should be a multiple of: 2 where the forces of a body can act in each other step."""
+    awake = longest[longest < np.inf]
+    return 2 if len(awake) > 1 and awake.max() >= 2.0 * awake.min() else 1
+
+
 def set_paces(paces: Paces, longest: FloatArray, steps: int) -> None:
     """Let the forces of each body act as seldom as steps of a length `longest` [s] allow.
 
     Shape (membrane_count,), infinite of one asleep. As against those of the stiffest body: what makes all steps shorter
     yet, a fast approach, may soon make bodies stiffer. Those of a run of `steps` that are left over after the last n
-    are taken one by one, so the n with the least work is taken.
+    are taken one by one, so the n with the least work is taken. An even n has no middle step: the impulses are evenly
+    spaced only where nothing is left over.
     """
-    odd = np.arange(1, MOST_EVERY + 1, 2)
-    work = steps // odd + steps % odd
-    cheapest = np.maximum.accumulate(np.where(work == np.minimum.accumulate(work), np.arange(len(odd)), 0))
+    if len(longest) == 1:
+        paces.every[:] = longest[0] < np.inf
+        return
+    every = np.arange(1, MOST_EVERY + 1)
+    left = steps % every
+    work = np.where((every % 2 == 0) & (left > 0), steps + 1, steps // every + left)
+    cheapest = np.maximum.accumulate(np.where(work == np.minimum.accumulate(work), every, 1))
     awake = longest < np.inf
     share = longest[awake] / longest[awake].min(initial=np.inf)
-    allowed = np.clip((share - 1.0) // 2.0, 0, len(odd) - 1).astype(np.int64)
     paces.every[:] = 0
-    paces.every[awake] = odd[cheapest[allowed], None]
+    paces.every[awake] = cheapest[np.clip(share, 1.0, MOST_EVERY).astype(np.int64) - 1, None]
 
 
 @lean_inline_kernel

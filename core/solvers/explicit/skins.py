@@ -462,7 +462,8 @@ def start_lengths(x, velocity, h, skins):
     """The springs' lengths when their forces acted last before a run of steps h [s], as the dashpots need them."""
     blocks, springs = skins.blocks, skins.springs
     for block in range(blocks.body.shape[0]):
-        back = h * (skins.paces.every[blocks.body[block], 0] // 2 + 1)
+        every = skins.paces.every[blocks.body[block], 0]
+        back = h * (every - every // 2)
         for q in range(4 * blocks.four[block], 4 * blocks.four[block + 1]):
             a, b = springs.ends[2 * q], springs.ends[2 * q + 1]
             way = load4(x, b) - load4(x, a) - (load4(velocity, b) - load4(velocity, a)) * back

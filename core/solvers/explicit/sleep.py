@@ -58,8 +58,6 @@ def sleepers(
     soft, moving = model.membrane_count, model.moving_count
     resting = np.zeros(model.body_count, bool)
     resting[:moving], resting[moving:] = still >= STILL_TIME, True
-    if not resting[:soft].any():
-        return resting[:soft]
     resting[:soft] &= gas == state.gas
     resting[model.point_body[motion.points[(motion.start != motion.end).any(axis=1)]]] = False
     tied = np.append(model.attachments.body, model.point_body[model.attachments.points[:, 0]])

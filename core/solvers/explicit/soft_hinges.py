@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from ...array_types import BoolArray, FloatArray
+from ...array_types import BoolArray, FloatArray, IntArray
 from ...model import Model
 from ...tiny import TINY
 from .skins import Skins
@@ -60,16 +60,17 @@ class SoftHinges:
         tension = springs.stiffness - springs.rest_force * springs.inverse_length
         share = np.append(tension / np.maximum(springs.stiffness, TINY), 0.0)
         stretched = np.maximum.reduceat(share, 4 * skins.blocks.four[skins.blocks.body_start[:-1]])[bodies]
-        least = np.where(paces.every[bodies, 0] > 0, steps // every + steps % every, 0)  # none asleep
-        for slower in SOFT_EVERY:
-            each = every * slower
-            left = steps % each
-            work = steps // each + left // every + left % every
-            allowed = allowed_square(paces.dashpot[bodies] / time, slower)
-            may = (square <= allowed) & (stretched <= MOST_STRETCHED * (SOFT_EVERY[0] / slower) ** 2) & (work < least)
-            paces.every[bodies[may], 1], least = each[may], np.where(may, work, least)
+        slower = np.array((1, *SOFT_EVERY))[:, None]
+        each = every * slower
+        left = steps % each
+        work = steps // each + left // every + left % every
+        may = square <= allowed_square(paces.dashpot[bodies] / time, slower)
+        may &= stretched <= MOST_STRETCHED * (SOFT_EVERY[0] / slower) ** 2
+        may[0] = True
+        chosen = np.argmin(np.where(may, work, steps + 1), axis=0)
+        paces.every[bodies, 1] = each[chosen, np.arange(len(bodies))] * (paces.every[bodies, 0] > 0)  # 0 asleep
 
 
-def allowed_square(damping: FloatArray, every: int) -> FloatArray:
+def allowed_square(damping: FloatArray, every: int | IntArray) -> FloatArray:
     """Largest (omega_b h)^2 of hinges that act in one of so many steps, with dashpots of a c [1]."""
     return damping * (math.pi / every) ** 3

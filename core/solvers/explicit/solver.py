@@ -30,7 +30,7 @@ from .dissipation import LEAST_STEPS, LOSS_TIME
 from .exchange import fall_free
 from .left_out import list_crossing
 from .limits import StepLimit, check_plan, check_speed
-from .paces import set_paces
+from .paces import pace_unit, set_paces
 from .revision import has_same_stiffness, revised_plan
 from .rigid_flight import note_calm
 from .rigid_ticks import TICK_TIME, RigidTicks
@@ -83,7 +83,7 @@ class ExplicitSolver:
         )
         self._advance = Repeated(advance)
         self._still_speeds, self._rest_size = still_speeds(model), membrane_sizes(model, model.rest_positions)
-        self._still = np.zeros(model.moving_count, bool)
+        self._still, self._none_asleep = np.zeros(model.moving_count, bool), np.zeros(model.membrane_count, bool)
         self._edges = np.full(model.body_count, np.inf)  # mean edge of each soft body [m]
         self._edges[: model.membrane_count] = space.contact.run.scale[: model.membrane_count, 1]
         shapes = convex_shapes(model)
@@ -289,6 +289,8 @@ class ExplicitSolver:
     def _sleepers(self, state: State, motion: Motion, gas: FloatArray, time: float) -> BoolArray:
         """The membranes that sleep through a run of a time [s], which have no velocities then."""
         space, model = self.space, self.model
+        if not (state.still[: model.membrane_count] >= STILL_TIME).any():
+            return self._none_asleep
         self._note_still(state)
         still = np.where(self._still, state.still, 0.0)
         asleep = sleepers(model, state, still, motion, gas, time, space.contact.run.scale[:, 0])
@@ -376,9 +378,8 @@ class ExplicitSolver:
                 check_speed(speed * motion.frame_time / EDGE_SHARE, means)
                 steps = math.ceil(speed * time / EDGE_SHARE)
                 self.space.frame.add(Reason.FAST, steps, pair)
-        if self._ticks is not None:
-            steps = ticks_in(time) * math.ceil(steps / ticks_in(time))
-        return steps, longest, square
+        multiple = math.lcm(pace_unit(longest), 1 if self._ticks is None else ticks_in(time))
+        return multiple * math.ceil(steps / multiple), longest, square
 
 
 def ticks_in(time: float) -> int:

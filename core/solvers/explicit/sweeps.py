@@ -15,7 +15,7 @@ with points in line (`answer_points`); those of rigid bodies, and those without 
 
 from math import sqrt
 
-from ...contact.coulomb import cone_share
+from ...contact.coulomb import cone_share_of_square
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import lane, load3, load4, spread, store3, store4, sum_spread
 from .arrays import PRESSING, SOFT
@@ -139,7 +139,7 @@ def answer_points(quad, row, x, velocity, inverse_mass):
         return True
     after, gripped = held + size, load3(row, GRIP)
     most, wanted = row[FRICTION] * after, gripped - (u - normal * along) * row[MASS]
-    wanted = wanted * cone_share(sqrt(lane(sum_spread(wanted * wanted), 0)), most)
+    wanted = wanted * cone_share_of_square(lane(sum_spread(wanted * wanted), 0), most)
     store3(row, GRIP, wanted)
     row[PUSH] = after
     more, s = wanted - gripped, load4(row, SHARE)
@@ -208,7 +208,7 @@ def grip(contact, contacts, c, row, x, ux, uy, uz):
     held = row[GRIP:PUSH]
     fx, fy, fz = held[0] - ux / inverse_mass, held[1] - uy / inverse_mass, held[2] - uz / inverse_mass
     most = row[FRICTION] * row[PUSH]
-    share = cone_share(sqrt(fx * fx + fy * fy + fz * fz), most)
+    share = cone_share_of_square(fx * fx + fy * fy + fz * fz, most)
     fx, fy, fz = share * fx, share * fy, share * fz
     jx, jy, jz = fx - held[0], fy - held[1], fz - held[2]
     held[0], held[1], held[2] = fx, fy, fz

@@ -88,11 +88,13 @@ class Workspace:
         """Let these membranes be obstacles at rest in the run that begins, and wake the others."""
         contact, model = self.contact, self.model
         kind, patches = contact.bodies.kind[: model.membrane_count], contact.boxes.patches.body
+        if not (asleep | (kind == GIVEN)).any():
+            return
         contact.boxes.slack[np.append(asleep, np.zeros(model.body_count - len(asleep), bool))[patches]] = 0.0
-        woken = (kind == GIVEN) & ~asleep
+        self.losses.asleep[:], woken = asleep, (kind == GIVEN) & ~asleep
         if not woken.any() and not (asleep & (kind != GIVEN)).any():
             return
-        kind[:], self.losses.asleep[:] = np.where(asleep, GIVEN, SOFT), asleep
+        kind[:] = np.where(asleep, GIVEN, SOFT)
         free = ~asleep[contact.points.body[: model.vertex_count]]
         contact.points.inverse_mass[: model.vertex_count] = self._inverse_mass[: model.vertex_count] * free
         contact.run.state[AGE] = -1
