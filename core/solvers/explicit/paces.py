@@ -50,16 +50,15 @@ def set_paces(paces: Paces, longest: FloatArray, steps: int) -> None:
     are taken one by one, so the n with the least work is taken. An even n has no middle step: the impulses are evenly
     spaced only where nothing is left over.
     """
-    if len(longest) == 1:
-        paces.every[:] = longest[0] < np.inf
+    awake = longest < np.inf
+    paces.every[:] = awake[:, None]
+    if pace_unit(longest) == 1:
         return
     every = np.arange(1, MOST_EVERY + 1)
     left = steps % every
     work = np.where((every % 2 == 0) & (left > 0), steps + 1, steps // every + left)
     cheapest = np.maximum.accumulate(np.where(work == np.minimum.accumulate(work), every, 1))
-    awake = longest < np.inf
-    share = longest[awake] / longest[awake].min(initial=np.inf)
-    paces.every[:] = 0
+    share = longest[awake] / longest[awake].min()
     paces.every[awake] = cheapest[np.clip(share, 1.0, MOST_EVERY).astype(np.int64) - 1, None]
 
 
