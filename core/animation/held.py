@@ -39,11 +39,9 @@ class HeldMotion:
         self._velocity, self._spin = self._way(state, frame_time)
 
     def wake(self, state: State) -> None:
-        """Wake all bodies if one of these moves."""
-        moves = (self._velocity != 0.0).any(axis=1) | (self._spin != 0.0).any(axis=1)
-        if moves.any():
-            state.still[:] = 0.0
-            state.still_time[self._rigid[moves]] = 0.0
+        """Wake those of these bodies that move."""
+        moving = self._rigid[(self._velocity != 0.0).any(axis=1) | (self._spin != 0.0).any(axis=1)]
+        state.still[self._model.membrane_count + moving] = state.still_time[moving] = 0.0
 
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
         """Set velocities for a `tick` [s]; `share`: part of the frame before it; `gravity` [m/s^2] of the steps."""

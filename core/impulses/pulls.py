@@ -108,7 +108,7 @@ class FramePulls:
     def wake(self, state: State) -> None:
         """Wake the bodies that are held."""
         for pull in self._pulls:
-            state.still[:] = 0.0
+            state.still[pull.handle.body] = 0.0
             if not len(pull.handle.points):
                 state.still_time[pull.handle.body - self._model.membrane_count] = 0.0
 

@@ -203,10 +203,10 @@ class FrameImpulses:
 
     def _wake(self, state: State, change: FloatArray) -> None:
         """Wake bodies whose velocities change."""
-        changed: BoolArray = change.any(axis=1) & self._is_free
-        if changed.any():
-            state.still[:] = 0.0
-            state.still_time[changed[self._of.model.vertex_count :]] = 0.0
+        model, changed = self._of.model, change.any(axis=1) & self._is_free
+        rigid: BoolArray = changed[model.vertex_count :]
+        state.still[model.point_body[np.flatnonzero(changed[: model.vertex_count])]] = 0.0
+        state.still[model.membrane_count :][rigid] = state.still_time[rigid] = 0.0
 
     def _goal_change(self, x: FloatArray, v: FloatArray, share: float, tick: float, time: FloatArray) -> FloatArray:
         """Change of velocities by goals in a `time` [s] at each point, shape (point count, 3)."""

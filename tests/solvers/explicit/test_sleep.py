@@ -7,7 +7,7 @@ from crossings import assert_nothing_crosses
 from explicit_scene import FRAME_RATE, run, world_of
 from rigid_scene import block
 from scenes import assert_continues, energy
-from softpressure_ext.core import FrameInput, ModelBuilder, World
+from softpressure_ext.core import FrameInput, ModelBuilder, Pull, World
 
 
 def ring_under_a_box() -> World:
@@ -149,3 +149,15 @@ def test_a_floor_that_moves_wakes_what_lies_on_it() -> None:
     world.advance_frame(FrameInput(collider_positions={0: plate[0] + (0.0, 0.0, 0.01)}))
     assert not sleeping(world)[0]
     assert world.positions(0)[:, 2].min() > top + 0.005
+
+
+def test_a_pull_wakes_what_it_pulls_and_nothing_else() -> None:
+    world = rolling(0.5, 3.0)
+    run(world, 48)
+    bed, jelly = world.positions(2), world.positions(0)
+    pull = Pull(world.handle(2, (1.2, 0.2, 0.2)), force=np.array([0.0, 5.0, 0.0]))
+    for _ in range(3):
+        world.advance_frame(FrameInput(pulls=(pull,)))
+        assert sleeping(world) == [True, True, False, False]
+    assert world.positions(2)[:, 1].max() > bed[:, 1].max()
+    np.testing.assert_array_equal(world.positions(0), jelly)
