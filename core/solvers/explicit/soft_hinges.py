@@ -64,8 +64,8 @@ class SoftHinges:
         each = every * slower
         left = steps % each
         work = steps // each + left // every + left % every
-        may = square <= allowed_square(paces.dashpot[bodies] / time, slower)
-        may &= stretched <= MOST_STRETCHED * (SOFT_EVERY[0] / slower) ** 2
+        may = stretched <= MOST_STRETCHED * (SOFT_EVERY[0] / slower) ** 2
+        may &= square <= allowed_square(paces.dashpot[bodies] / time, slower)
         may[0] = True
         chosen = np.argmin(np.where(may, work, steps + 1), axis=0)
         paces.every[bodies, 1] = each[chosen, np.arange(len(bodies))] * (paces.every[bodies, 0] > 0)  # 0 asleep
