@@ -34,9 +34,10 @@ from .paces import pace_unit, set_paces
 from .revision import has_same_stiffness, revised_plan
 from .rigid_flight import note_calm
 from .rigid_ticks import TICK_TIME, RigidTicks
-from .skins import Skins, skins_of, spring_order, start_lengths
+from .skins import Skins, skins_of
 from .sleep import STILL_TIME, TREMBLING, hold, is_driven, note_still, sleepers, still_speeds
 from .soft_hinges import SoftHinges
+from .springs import spring_order, start_lengths
 from .stability import EDGE_SHARE, Plan, dashpot_times, plan_steps, plan_with
 from .start_loads import begin_run, start_loads_of
 from .steps import Scene, advance
@@ -240,7 +241,7 @@ class ExplicitSolver:
         self._fall(before.touching, fall, -0.5 * h)
         set_paces(scene.skins.paces, longest, steps)
         scene.skins.paces.dashpot[:] = dashpot_times(square)
-        start_lengths(space.x, space.v, h, scene.skins)
+        start_lengths(space.x, space.v, h, scene.skins.springs, scene.skins.blocks, scene.skins.paces)
         state = space.contact.run.state
         self._soft.set_paces(scene.skins, self._limit.hinge_rows, h, steps)
         begin_run(scene.start_loads, space.rows[0], scene.skins.load, (before.frame + share) * motion.frame_time, h)
