@@ -84,8 +84,9 @@ def on_import_post(context: Any = None, *_: Any) -> None:
 
 @_guarded
 def on_data_replaced(*_: Any) -> None:
-    """Data-blocks are about to be replaced: end running jobs."""
+    """Data-blocks are about to be replaced: end running jobs, and keep none of them."""
     jobs.end()
+    sessions.mark_all()
 
 
 @_guarded

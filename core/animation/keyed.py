@@ -120,11 +120,12 @@ def of_version(model: Model, keyed: Keyed) -> Keyed:
 
 
 def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping[str, float]]) -> FloatArray:
-    """The values of a frame, from those of the frame before and the input by body and name.
+    """The values of a frame, from those of the frame before and the input by body and name: the same array
+    if nothing differs.
 
     Raises `ParameterError` for values that a body does not have and for numbers out of their range.
     """
-    values = before.copy()
+    values = before
     for body, numbers in given.items():
         if not 0 <= body < model.body_count:
             raise ParameterError(f"body: {body}; the model has {model.body_count}, counted from 0.")
@@ -135,6 +136,7 @@ def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping
                 animated = ", ".join(np.array(NAMES)[~np.isnan(before[body])])
                 raise ParameterError(f"{model.body_names[body]}: {name}; what can change there is {animated}.")
             if value != own[column]:
+                values = before.copy() if values is before else values
                 values[body, column] = checked(model.body_names[body], named(name), value)
     return values
 
@@ -164,14 +166,14 @@ def changed(
     for membrane, holding in attached.items():
         holds[membrane] = holding
     is_held[[*held, *(model.membrane_count + rigid for rigid in held_rigid)]] = True
-    after = replace(
-        before,
-        values=changed_values(model, before.values, values),
-        attached=holds,
-        held=is_held,
-        gravity=before.gravity if gravity is None else vector("scene", "gravity", gravity, "m/s\u00b2"),  # type: ignore[arg-type]
-    )
-    return before if after.has_values_of(before) and after.has_parts_of(before) else after
+    found: dict[str, np.ndarray[Any, Any]] = {
+        "values": changed_values(model, before.values, values),
+        "attached": holds,
+        "held": is_held,
+        "gravity": before.gravity if gravity is None else vector("scene", "gravity", gravity, "m/s\u00b2"),  # type: ignore[arg-type]
+    }
+    new = {name: array for name, array in found.items() if not _are_same(array, getattr(before, name))}
+    return replace(before, **new) if new else before
 
 
 def reattached(model: Model, before: Keyed, after: Keyed, positions: FloatArray, poses: FloatArray) -> Keyed:

@@ -10,6 +10,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import bpy
+import numpy as np
 
 from ..scene_io import instances
 from . import input_digest, jobs
@@ -296,11 +297,24 @@ def objects(scene: bpy.types.Scene, *kinds: str) -> list[bpy.types.Object]:
     """The objects of a scene that have one of these kinds, in a fixed order: meshes, and of colliders instances."""
     found = [
         obj
-        for obj in scene.objects
+        for obj in _marked(scene)
         if obj.softpressure.kind in kinds
         and (obj.type == "MESH" or (obj.softpressure.kind == "COLLIDER" and instances.is_collection(obj)))
     ]
     return sorted(found, key=lambda obj: obj.name_full)
+
+
+def _marked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The objects of a scene that have a kind. Asking each of thousands takes milliseconds, so they are kept until a
+    change is possible or others are in the scene.
+    """
+    members = np.empty(len(scene.objects), np.int32)
+    scene.objects.foreach_get("session_uid", members)
+    found: list[bpy.types.Object] = memo.get(
+        ("marked", scene.session_uid, members.tobytes()),
+        lambda: [obj for obj in scene.objects if obj.softpressure.kind != "NONE"],
+    )
+    return found
 
 
 def waits_for(scene: bpy.types.Scene) -> str:
@@ -320,4 +334,4 @@ def baked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 def has_bodies(scene: bpy.types.Scene) -> bool:
     """Whether a scene has soft or rigid bodies."""
-    return any(obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} for obj in scene.objects)
+    return bool(objects(scene, "SOFT", "RIGID"))

@@ -36,15 +36,16 @@ def leave_out(
 
     `untouching`: pairs of bodies that ignore each other; `is_ball`: see `Bodies`, as the model has it.
     """
-    rows = state.wrong_side
+    rows, is_glued = state.wrong_side, len(model.attachments.points) > 0
+    bodies.crosses[:], bodies.tangled[:], bodies.is_ball[:] = untouching, False, is_ball
+    if not len(rows):
+        return is_glued
     owner, body = model.point_body[rows[:, 0]], rows[:, 1]
     others = owner != body
-    bodies.crosses[:] = untouching
     bodies.crosses[owner[others], body[others]] = bodies.crosses[body[others], owner[others]] = True
-    bodies.tangled[:], bodies.is_ball[:] = False, is_ball
     tangled = ~others & (rows[:, 2] == STAYS)
     bodies.tangled[numbering.place[rows[tangled, 0]]] = True
     bodies.is_ball[body[tangled]] = False
     turned = inverted(model, state.positions, body[rows[:, 2] == 0])
     bodies.crosses[turned, turned] = True
-    return bool(bodies.tangled.any()) or len(model.attachments.points) > 0
+    return is_glued or bool(bodies.tangled.any())
