@@ -37,6 +37,7 @@ class Diagnostics:
     candidate_count: int  # pairs in the contact set
     counts: Counts  # work since the world was made
     reports: tuple[StepReport, ...]  # of each island in the last frame, see `World.reports`
+    rigid_energies: FloatArray  # kinetic energy of each rigid body [J], shape (rigid_count,)
 
 
 class Measured(NamedTuple):

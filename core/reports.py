@@ -1,7 +1,8 @@
 """`StepReport`: what a frame took of each island of bodies, and why its steps were shortened."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +19,10 @@ class PairReport:
     contacts: int  # that exert a force
     force: float  # sum of their normal forces [N]
     gap: float  # least gap between the surfaces [m]
+
+
+#: What a report says of bodies.
+Part = TypeVar("Part", PairReport, Finding, LeastShare)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +66,13 @@ def reports_of(model: Model, notes: FrameNotes, crossed: IntArray, energy_change
         *(finding.bodies for finding in findings),
         *(least.bodies for least in notes.shares),
     ]
-    found = []
-    for island in _islands(model.moving_count, joined):
-        own = set(island)
-        pairs = tuple(pair for pair in contacts if own.intersection(pair.bodies))
-        least = min(
-            (least for least in notes.shares if own.intersection(least.bodies)),
-            key=lambda least: least.share, default=LeastShare(1.0, ()),
-        )  # fmt: skip
+    islands, found = _islands(model.moving_count, joined), []
+    number_of = {body: number for number, island in enumerate(islands) for body in island}
+    pairs_of, shares_of = _sorted_by(number_of, contacts), _sorted_by(number_of, notes.shares)
+    findings_of = _sorted_by(number_of, findings)
+    for number, island in enumerate(islands):
+        pairs = tuple(pairs_of.get(number, ()))
+        least = min(shares_of.get(number, ()), key=lambda least: least.share, default=LeastShare(1.0, ()))
         members = np.array(island)
         found.append(
             StepReport(
@@ -80,13 +84,20 @@ def reports_of(model: Model, notes: FrameNotes, crossed: IntArray, energy_change
                 least_pair=least.bodies,
                 momentum_cut=0.0 if notes.momentum_cut is None else float(notes.momentum_cut[members].sum()),
                 energy_change=float(energy_change[members].sum()),
-                reasons=(
-                    *(finding for finding in findings if own.intersection(finding.bodies)),
-                    *(finding for finding in findings if not finding.bodies),
-                ),
+                reasons=(*findings_of.get(number, ()), *(finding for finding in findings if not finding.bodies)),
             )
         )
     return tuple(found)
+
+
+def _sorted_by(number_of: Mapping[int, int], parts: Iterable[Part]) -> dict[int, list[Part]]:
+    """Parts of a report by the number of the island of their moving bodies, which is one."""
+    found: dict[int, list[Part]] = {}
+    for part in parts:
+        number = next((number_of[body] for body in part.bodies if body in number_of), None)
+        if number is not None:
+            found.setdefault(number, []).append(part)
+    return found
 
 
 def _pair_reports(pairs: PairContacts) -> list[PairReport]:

@@ -11,12 +11,13 @@ from .animation.segments import Segments
 from .array_types import BoolArray, FloatArray, IntArray
 from .bodies.flat.plane import loop_points
 from .bodies.lattice.follow import followed
-from .bodies.rigid.motion import set_matrix
+from .bodies.rigid.motion import turns
 from .checks import vector
 from .contact.beside import Feet, beside, feet_of
 from .contact.crossings import crossings_by_bodies
 from .diagnostics import Diagnostics, Measured, Measurements
 from .divergence import UNBOUNDED, check_divergence, membrane_sizes
+from .energy.mechanical import rigid_motion
 from .errors import Diverged, DivergenceError, ParameterError
 from .extras import gas_rules, gas_supply, particle_places
 from .flow.ticks import GasFlow, turned
@@ -170,13 +171,15 @@ class World:
 
     def rigid_transform(self, rigid: int) -> FloatArray:
         """Matrix (4, 4) that takes the start shape of a rigid body, world frame, to where it is now."""
-        number = self._rigid_number(rigid)
-        pose = self._state.rigid.pose[number]
-        transform, turn = np.eye(4), np.empty((3, 3))
-        set_matrix(pose, turn)
-        transform[:3, :3] = turn
-        transform[:3, 3] = pose[:3] - turn @ self.model.rigid.centre[number]
-        return transform
+        return self.rigid_transforms()[self._rigid_number(rigid)]
+
+    def rigid_transforms(self) -> FloatArray:
+        """`rigid_transform` of all rigid bodies, shape (rigid_count, 4, 4)."""
+        poses, centres = self._state.rigid.pose, self.model.rigid.centre
+        found = np.tile(np.eye(4), (len(poses), 1, 1))
+        found[:, :3, :3] = turns(poses)
+        found[:, :3, 3] = poses[:, :3] - np.einsum("bij,bj->bi", found[:, :3, :3], centres)
+        return found
 
     def rigid_positions(self, rigid: int) -> FloatArray:
         """Positions [m] of a rigid body's vertices, world frame, in the caller's order, shape (vertex_count, 3)."""
@@ -350,6 +353,7 @@ class World:
             candidate_count=self._solver.candidate_count,
             counts=self._segments.counts,
             reports=reports,
+            rigid_energies=rigid_motion(self.model, state),
         )
 
     def reports(self) -> tuple[StepReport, ...]:

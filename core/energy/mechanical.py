@@ -8,6 +8,7 @@ Energies of contacts, attachments and goals are not included: they belong to pai
 import numpy as np
 
 from ..array_types import FloatArray
+from ..bodies.rigid.motion import turns
 from ..jit import kernel
 from ..model import Model
 from ..state import State
@@ -30,7 +31,8 @@ def mechanical_energy(model: Model, mass: FloatArray, state: State, volume: Floa
     if model.stiffening.any():
         energy[:count] += stiffening_energy(model, state.positions)
     if model.rigid_count:
-        energy[count:] = _rigid(model, state)
+        height = (state.rigid.pose[:, :3] - model.rigid.centre) @ model.gravity
+        energy[count:] = rigid_motion(model, state) - model.rigid.mass * height
     return energy
 
 
@@ -66,19 +68,9 @@ def add_soft_energies(
             energy[b] += gas_law(volume[b], rest_volume[b], gas[b], base[b], exponent[b])[2]
 
 
-def _rigid(model: Model, state: State) -> FloatArray:
-    """Kinetic and potential energy of each rigid body [J]."""
+def rigid_motion(model: Model, state: State) -> FloatArray:
+    """Kinetic energy of each rigid body [J], shape (rigid_count,)."""
     rigid, now = model.rigid, state.rigid
-    own = np.einsum("bji,bj->bi", _turns(now.pose), now.angular_momentum)  # in the body's frame
-    motion = 0.5 * np.einsum("bi,bij,bj->b", own, rigid.inverse_inertia, own)
-    motion += 0.5 * rigid.mass * np.einsum("ij,ij->i", now.velocity, now.velocity)
-    return np.asarray(motion - rigid.mass * ((now.pose[:, :3] - rigid.centre) @ model.gravity))
-
-
-def _turns(poses: FloatArray) -> FloatArray:
-    """Matrices of the poses' quaternions (w, x, y, z), shape (rigid_count, 3, 3)."""
-    w, axis = poses[:, 3], poses[:, 4:]
-    cross = np.zeros((len(poses), 3, 3))
-    cross[:, 0, 1], cross[:, 0, 2], cross[:, 1, 2] = -axis[:, 2], axis[:, 1], -axis[:, 0]
-    cross -= cross.transpose(0, 2, 1)
-    return np.asarray(np.eye(3) + 2.0 * w[:, None, None] * cross + 2.0 * cross @ cross)
+    own = np.einsum("bji,bj->bi", turns(now.pose), now.angular_momentum)  # in the body's frame
+    spin = np.einsum("bi,bij,bj->b", own, rigid.inverse_inertia, own)
+    return np.asarray(0.5 * (spin + rigid.mass * np.einsum("ij,ij->i", now.velocity, now.velocity)))

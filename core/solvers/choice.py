@@ -12,6 +12,7 @@ from ..bodies.rigid.convex import ConvexShapes, convex_shapes
 from ..energy.energies import ModelElements
 from ..errors import ParameterError
 from ..extras import circles, gas_rules, step_damping
+from ..latest import keep_latest
 from ..model import Model
 from ..options import DEFAULTS, MethodOptions
 from ..parameters.methods import ENGINE
@@ -20,7 +21,6 @@ from ..parameters.methods import current_method as current_method
 from ..state import State
 from ..tiny import ROUNDING
 from .counts import Counts
-from .explicit.latest import keep_latest
 from .kinematics import Motion
 from .notes import FrameNotes
 

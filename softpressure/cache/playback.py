@@ -1,6 +1,7 @@
 """Shows cached frames: a pure function of the scene's time."""
 
 import math
+from collections.abc import Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -35,9 +36,8 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
     if cache is not None and not cache.frame_count:
         cache = None
     number_of = {uid: number for number, uid in enumerate(source.object_uids)} if cache else {}
-    for obj in sessions.objects(scene, "RIGID"):
-        if not obj.softpressure.is_baked:
-            _place(obj, scene, session, cache, number_of.get(obj.session_uid))
+    rigid = [obj for obj in sessions.objects(scene, "RIGID") if not obj.softpressure.is_baked]
+    _place(rigid, scene, session, cache, number_of)
     for obj in sessions.objects(scene, "SOFT"):
         key = mesh_io.live_key(obj)
         session.display.late.discard(obj.session_uid)
@@ -51,7 +51,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
             continue  # a linked duplicate, which gets a mesh of its own when it is simulated
         if cache is None or number is None or cache.vertex_counts[number] != len(key.points):
             modifier_stack.show(obj, modifier_stack.Stage.REST)
-            rigid_pose.show(obj, None)
+            rigid_pose.release(obj)
             point_attributes.remove(obj.data)
             continue
         modifier_stack.show(obj, modifier_stack.Stage.OUTPUT)
@@ -78,7 +78,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
 def let_go(obj: bpy.types.Object, session: sessions.Session) -> None:
     """Release a rigid body to its own transform, until a frame is shown again."""
     session.display.shown.pop(obj.session_uid, None)
-    rigid_pose.show(obj, None)
+    rigid_pose.release(obj)
 
 
 def show_input(scene: bpy.types.Scene, all_of_them: bool) -> None:
@@ -90,7 +90,7 @@ def show_input(scene: bpy.types.Scene, all_of_them: bool) -> None:
     for obj in sessions.objects(scene, "SOFT"):
         if obj.softpressure.is_baked:
             continue
-        rigid_pose.show(obj, None)
+        rigid_pose.release(obj)
         if all_of_them or modifier_stack.is_read_in_each_frame(obj):
             modifier_stack.show(obj, modifier_stack.Stage.INPUT)
 
@@ -117,20 +117,28 @@ def world_matrix(cache: FrameCache, number: int, time: float) -> FloatArray:
 
 
 def _place(
-    obj: bpy.types.Object,
+    rigid: Sequence[bpy.types.Object],
     scene: bpy.types.Scene,
     session: sessions.Session,
     cache: FrameCache | None,
-    number: int | None,
+    number_of: Mapping[int, int],
 ) -> None:
-    """Place a rigid body as cached; up to the first frame of a run it is at its own transform."""
+    """Place rigid bodies as cached; up to the first frame of a run they are at their own transforms."""
     time = scene_time(scene)
-    is_run = cache is session.run.cache
-    if cache is None or number is None or cache.vertex_counts[number] or (is_run and time <= cache.first_frame):
-        let_go(obj, session)
+    if cache is None or (cache is session.run.cache and time <= cache.first_frame):
+        for obj in rigid:
+            let_go(obj, session)
         return
     time = cache.clamp(time)
-    shown = session.display.shown.get(obj.session_uid)
-    if shown is None or shown[0] != time:
-        rigid_pose.show(obj, world_matrix(cache, number, time))
+    moved, matrices = [], []
+    for obj in rigid:
+        number, shown = number_of.get(obj.session_uid), session.display.shown.get(obj.session_uid)
+        if number is None or cache.vertex_counts[number]:
+            let_go(obj, session)
+        elif shown is None or shown[0] != time:
+            moved.append(obj)
+            matrices.append(world_matrix(cache, number, time))
+    if moved:
+        rigid_pose.hold(moved, np.array(matrices))
+    for obj in moved:
         sessions.note_shown(scene, obj, (time, None))

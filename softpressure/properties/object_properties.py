@@ -60,7 +60,7 @@ def _on_origin_change(settings: Group, _context: bpy.types.Context) -> None:
 
     if settings.is_baked or settings.kind != "SOFT":
         return
-    rigid_pose.show(settings.id_data, None)
+    rigid_pose.release(settings.id_data)
     sessions.forget_shown()
     for scene in settings.id_data.users_scene:
         playback.show_again(scene)

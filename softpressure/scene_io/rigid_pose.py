@@ -5,6 +5,7 @@ before: transform, curves, drivers, parents, other constraints. Muted they do no
 in the file, and removing the constraints restores the object.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -20,6 +21,9 @@ _TYPES: tuple[Any, ...] = ("LIMIT_ROTATION", "LIMIT_SCALE", "LIMIT_LOCATION")
 _ORDER = "XYZ"
 #: Blender limits no scale above this.
 _LARGEST_SCALE = 1000.0
+
+#: Lower and upper limit of each axis.
+_LIMITS = tuple((f"min_{letter}", f"max_{letter}") for letter in "xyz")
 
 Constraint = Any  # bpy.types.LimitRotationConstraint and its like
 
@@ -45,17 +49,21 @@ def remove(obj: bpy.types.Object) -> None:
         obj.constraints.remove(constraint)
 
 
-def show(obj: bpy.types.Object, matrix: FloatArray | None) -> None:
-    """Hold an object at a world matrix (4, 4), or release it to its own transform; writes only changes."""
-    if matrix is None:
-        for constraint in obj.constraints:
-            if is_ours(constraint) and not constraint.mute:
-                constraint.mute = True
-        return
-    location, turn, scale = rotations.split(matrix)
-    angles = rotations.eulers(turn[None], _ORDER)[0]
-    for constraint, values in zip(ensure(obj), (angles, scale, location), strict=True):
-        _limit(constraint, values)
+def release(obj: bpy.types.Object) -> None:
+    """Let an object go to its own transform."""
+    for constraint in obj.constraints:
+        if is_ours(constraint) and not constraint.mute:
+            constraint.mute = True
+
+
+def hold(objects: Sequence[bpy.types.Object], matrices: FloatArray) -> None:
+    """Hold objects at world matrices, shape (object_count, 4, 4); writes only changes."""
+    location, turn, scale = rotations.split(matrices)
+    values = np.stack([rotations.angles(turn, _ORDER), scale, location], axis=1)
+    rounded, is_idle = values.astype(np.float32).tolist(), np.abs(scale).max(axis=1, initial=0.0) > _LARGEST_SCALE
+    for obj, rows, has_no_scale in zip(objects, rounded, is_idle.tolist(), strict=True):
+        for constraint, row, idle in zip(ensure(obj), rows, (False, has_no_scale, False), strict=True):
+            _limit(constraint, row, idle)
 
 
 def show_origin(obj: bpy.types.Object, location: FloatArray) -> None:
@@ -63,18 +71,17 @@ def show_origin(obj: bpy.types.Object, location: FloatArray) -> None:
     constraint, last = _get(obj, _TYPES[-1]), len(obj.constraints) - 1
     if obj.constraints[last] != constraint:
         obj.constraints.move(obj.constraints.find(constraint.name), last)
-    _limit(constraint, location)
+    _limit(constraint, location.astype(np.float32).tolist(), False)
 
 
-def _limit(constraint: Constraint, values: FloatArray) -> None:
-    """Set both limits of a constraint; writes only changes."""
-    is_idle = constraint.type == "LIMIT_SCALE" and bool(np.abs(values).max() > _LARGEST_SCALE)
+def _limit(constraint: Constraint, row: Sequence[float], is_idle: bool) -> None:
+    """Set both limits of a constraint, numbers of single precision; writes only changes."""
     if constraint.mute != is_idle:
         constraint.mute = is_idle
-    for letter, value in zip("xyz", values.tolist(), strict=True):
-        for limit in ("min", "max"):
-            if getattr(constraint, f"{limit}_{letter}") != np.float32(value):
-                setattr(constraint, f"{limit}_{letter}", value)
+    for names, value in zip(_LIMITS, row, strict=True):
+        for name in names:
+            if getattr(constraint, name) != value:
+                setattr(constraint, name, value)
 
 
 def _get(obj: bpy.types.Object, kind: Any) -> Constraint:

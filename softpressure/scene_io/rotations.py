@@ -10,17 +10,19 @@ import numpy as np
 from .mesh_io import FloatArray
 
 _AXES = {"X": 0, "Y": 1, "Z": 2}
+#: Cosine of the middle angle up to which a rotation is taken as one in gimbal lock.
+_LOCKED = 1e-9
 
 
 def split(matrix: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Location (3,), rotation (3, 3) and scale (3,) of a world matrix without shear.
+    """Location (..., 3), rotation (..., 3, 3) and scale (..., 3) of world matrices (..., 4, 4) without shear.
 
     Of a mirrored one the scale of x is negative.
     """
-    scale = np.linalg.norm(matrix[:3, :3], axis=0)
-    if np.linalg.det(matrix[:3, :3]) < 0.0:
-        scale[0] = -scale[0]
-    return matrix[:3, 3].copy(), matrix[:3, :3] / scale, scale
+    axes = matrix[..., :3, :3]
+    scale = np.linalg.norm(axes, axis=-2)
+    scale[..., 0] *= np.where(np.linalg.det(axes) < 0.0, -1.0, 1.0)
+    return matrix[..., :3, 3].copy(), axes / scale[..., None, :], scale
 
 
 def shear(matrix: FloatArray) -> float:
@@ -109,23 +111,39 @@ def from_euler(angles: FloatArray, order: str) -> FloatArray:
 def eulers(turns: FloatArray, order: str) -> FloatArray:
     """Angles about x, y, z [rad], shape (n, 3): of the equivalent triples, the nearest to the row before."""
     i, j, k = (_AXES[letter] for letter in order)
-    sign = 1.0 if (j - i) % 3 == 1 else -1.0
-    result = np.empty((len(turns), 3))
-    before = np.zeros(3)
-    for row, m in enumerate(turns):
-        level = np.hypot(m[i, i], m[j, i])
-        middle = np.arctan2(-sign * m[k, i], level)
-        found = np.zeros(3)
-        if level > 1e-9:
-            found[[i, j, k]] = np.arctan2(sign * m[k, j], m[k, k]), middle, np.arctan2(sign * m[j, i], m[i, i])
-        else:  # gimbal lock: the first angle may be anything, so it stays
-            last = np.arctan2(-sign * m[i, j], m[j, j]) + sign * np.sign(middle) * before[i]
-            found[[i, j, k]] = before[i], middle, last
+    sign, is_locked = _sign(order), _level(turns, order) <= _LOCKED
+    result, before = angles(turns, order), np.zeros(3)
+    for row, found in enumerate(result):
+        if is_locked[row]:  # the first angle may be anything, so it stays
+            found[[i, k]] = before[i], found[k] + sign * np.sign(found[j]) * before[i]
         other = found.copy()
         other[[i, j, k]] = found[i] + np.pi, np.pi - found[j], found[k] + np.pi
         ways = [way + 2.0 * np.pi * np.round((before - way) / (2.0 * np.pi)) for way in (found, other)]
         before = result[row] = min(ways, key=lambda way: float(np.abs(way - before).sum()))
     return result
+
+
+def angles(turns: FloatArray, order: str) -> FloatArray:
+    """Angles about x, y, z [rad], shape (n, 3), each by itself; at gimbal lock the first one is 0."""
+    i, j, k = (_AXES[letter] for letter in order)
+    sign, level, m = _sign(order), _level(turns, order), np.moveaxis(turns, 0, -1)
+    found, is_free = np.empty((len(turns), 3)), level > _LOCKED
+    found[:, i] = np.where(is_free, np.arctan2(sign * m[k, j], m[k, k]), 0.0)
+    found[:, j] = np.arctan2(-sign * m[k, i], level)
+    locked = np.arctan2(-sign * m[i, j], m[j, j])
+    found[:, k] = np.where(is_free, np.arctan2(sign * m[j, i], m[i, i]), locked)
+    return found
+
+
+def _sign(order: str) -> float:
+    """Whether an order of axes is cyclic, 1, or not, -1."""
+    return 1.0 if (_AXES[order[1]] - _AXES[order[0]]) % 3 == 1 else -1.0
+
+
+def _level(turns: FloatArray, order: str) -> FloatArray:
+    """Cosine of the middle angle of each rotation."""
+    i, j = _AXES[order[0]], _AXES[order[1]]
+    return np.asarray(np.hypot(turns[:, i, i], turns[:, j, i]))
 
 
 def axis_angles(turns: FloatArray) -> FloatArray:

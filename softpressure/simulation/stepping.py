@@ -110,12 +110,9 @@ def frame_of(world: World, start: snapshot.Snapshot, reading: Reading) -> tuple[
             seen[vertices] = places
         positions.append(start.in_units(seen))
     positions += [np.empty((0, 3))] * len(start.rigid)
-    moved = []
-    for number, rigid_body in enumerate(start.rigid):
-        transform = world.rigid_transform(number)
-        transform[:3, 3] = start.in_units(transform[:3, 3])
-        moved.append(transform @ rigid_body.matrix)
-    return positions, [*reading.matrices, *moved]
+    moved = world.rigid_transforms()
+    moved[:, :3, 3] = start.in_units(moved[:, :3, 3])
+    return positions, [*reading.matrices, *moved @ np.reshape([body.matrix for body in start.rigid], (-1, 4, 4))]
 
 
 def forces_of(

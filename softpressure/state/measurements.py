@@ -60,14 +60,13 @@ _HEADINGS, _FRAMES, _ROWS = "gauges.headings", "gauges.frames", "gauges.rows"
 
 def measure(world: "World", diagnostics: "Diagnostics") -> FloatArray:
     """The rows of all moving bodies of a world after a frame, or at its start, which no steps lead to."""
-    soft, rigid = diagnostics.bodies, world.model.rigid
-    rows = np.full((len(soft) + len(rigid.mass), len(COLUMNS)), np.nan)
+    soft = diagnostics.bodies
+    rows = np.full((len(soft) + len(diagnostics.rigid_energies), len(COLUMNS)), np.nan)
     for number, body in enumerate(soft):
         pressure = body.gauge_pressure if world.model.has_gas(number) else np.nan
         rows[number, [VOLUME, PRESSURE, ENERGY]] = body.volume_ratio, pressure, body.kinetic_energy
         rows[number, [CUBIC, LEVEL]] = body.volume, body.liquid_level
-    for number, mass in enumerate(rigid.mass):
-        rows[len(soft) + number, ENERGY] = _rigid_energy(world, number, float(mass))
+    rows[len(soft) :, ENERGY] = diagnostics.rigid_energies
     for report in diagnostics.reports:
         members = list(report.bodies)
         rows[members, FORCE] = 0.0
@@ -88,12 +87,6 @@ def keep_asleep(rows: FloatArray, before: FloatArray | None) -> BoolArray:
     if before is not None:
         rows[asleep, FORCE] = before[asleep, FORCE]
     return asleep
-
-
-def _rigid_energy(world: "World", number: int, mass: float) -> float:
-    velocity, spin = world.rigid_velocity(number)
-    own = world.rigid_transform(number)[:3, :3].T @ spin  # in the axes of the inertia
-    return 0.5 * float(mass * velocity @ velocity + own @ world.model.rigid.inertia[number] @ own)
 
 
 def series(table: Table, body: int, column: int) -> tuple[IntArray, FloatArray]:

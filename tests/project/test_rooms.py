@@ -11,7 +11,7 @@ CORE = ROOT / "core"
 ROOMS: tuple[tuple[str, ...], ...] = (
     ("errors", "tiny", "array_types"),
     ("groups", "callees", "jit", "simd", "atomics", "team", "threads", "kernel_store", "union_find", "compiler"),
-    ("topology", "model"),
+    ("topology", "model", "latest"),
     ("checks", "amount", "rigid_change"),
     ("parameters", "settings", "options"),
     ("contact/narrow_phase/closest_points", "contact/coulomb", "contact/mixing", "contact/restitution",
@@ -31,7 +31,7 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("flow",),
     ("solvers",),
     ("solvers/explicit/arrays", "solvers/explicit/layout", "solvers/explicit/search", "solvers/explicit/shape",
-     "solvers/explicit/own", "solvers/explicit/latest"),
+     "solvers/explicit/own"),
     ("solvers/rigid",),
     ("solvers/explicit",),
     ("solvers/sequential",),

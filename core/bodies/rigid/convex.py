@@ -4,11 +4,13 @@ Triangles that lie in one plane are one face. Everything is kept in the frame of
 relative to the centre of mass.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray, IntArray
+from ...latest import keep_latest
 from ...model import Model
 from ...tiny import TINY
 from ...topology import face_vectors, starts, triangle_neighbours
@@ -17,7 +19,7 @@ from ...topology import face_vectors, starts, triangle_neighbours
 MOST_FACES = 32
 #: Largest distance of corners beyond a face, as a share of the body's radius: rounding of single precision.
 FLATNESS = 1e-5
-#: Two neighbouring triangles whose normals differ by less than this (sine) are one face.
+#: Two neighbouring triangles whose unit normals differ by less than this are one face.
 SAME_FACE = 1e-4
 
 
@@ -36,6 +38,7 @@ class ConvexShapes(NamedTuple):
     edges: IntArray  # its two corners, then the two faces at it, shape (edge_count, 4)
 
 
+@keep_latest
 def convex_shapes(model: Model) -> ConvexShapes:
     """Shapes of a model's rigid bodies."""
     solids, surfaces = model.rigid, model.surfaces
@@ -94,7 +97,7 @@ def _shape(arm: FloatArray, triangles: IntArray) -> _Shape | None:
     np.minimum.at(lowest, np.repeat(face, 3), height[triangles.ravel(), np.repeat(face, 3)])
     if (offsets - lowest > FLATNESS * radius).any():
         return None
-    loops = [_loop(triangles[face == number], arm, normals[number], radius) for number in range(count)]
+    loops = _loops([_border(triangles[face == number]) for number in range(count)], arm, normals)
     if any(len(loop) < 3 for loop in loops):
         return None
     used = np.unique(np.concatenate(loops))
@@ -112,39 +115,43 @@ def _shape(arm: FloatArray, triangles: IntArray) -> _Shape | None:
 
 def _faces(normal: FloatArray, area: FloatArray, good: BoolArray, neighbour: IntArray) -> IntArray | None:
     """Face of each triangle: those in one plane, grown from the largest triangles; None if there are too many."""
-    face = np.full(len(normal), -1)
-    count = 0
-    for seed in np.argsort(-area, kind="stable"):
+    face, count, beside = [-1] * len(normal), 0, neighbour.tolist()
+    for seed in np.argsort(-area, kind="stable").tolist():
         if face[seed] >= 0:
             continue
         if count == MOST_FACES or not good[seed]:
             return None
-        face[seed] = count
-        stack = [int(seed)]
+        is_flat = (~good | (((normal - normal[seed]) ** 2).sum(axis=1) < SAME_FACE**2)).tolist()
+        face[seed], stack = count, [seed]
         while stack:
-            for other in neighbour[stack.pop()]:
-                flat = not good[other] or np.linalg.norm(np.cross(normal[other], normal[seed])) < SAME_FACE
-                if other >= 0 and face[other] < 0 and flat and (not good[other] or normal[other] @ normal[seed] > 0.0):
+            for other in beside[stack.pop()]:
+                if other >= 0 and face[other] < 0 and is_flat[other]:
                     face[other] = count
-                    stack.append(int(other))
+                    stack.append(other)
         count += 1
-    return face
+    return np.array(face)
 
 
-def _loop(triangles: IntArray, arm: FloatArray, normal: FloatArray, radius: float) -> IntArray:
-    """Corners around a face; points on a straight border are left out. Empty where the border is no single loop."""
+def _border(triangles: IntArray) -> list[int]:
+    """Points around a face; empty where its border is no single loop."""
     sides = {(a, b) for t in triangles.tolist() for a, b in ((t[0], t[1]), (t[1], t[2]), (t[2], t[0]))}
     after = {a: b for a, b in sides if (b, a) not in sides}
     if len(after) != sum((b, a) not in sides for a, b in sides):
-        return np.zeros(0, np.int32)
-    first = min(after)
-    loop = [first]
-    while after[loop[-1]] != first and len(loop) <= len(after):
-        loop.append(after[loop[-1]])
-    if len(loop) != len(after):
-        return np.zeros(0, np.int32)
-    points = arm[loop]
-    before, behind = points - np.roll(points, 1, axis=0), np.roll(points, -1, axis=0) - points
-    turn = np.cross(before, behind) @ normal
-    lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(behind, axis=1)
-    return np.array(loop, np.int32)[turn > SAME_FACE * np.maximum(lengths, TINY)]
+        return []
+    border = [min(after)]
+    while after[border[-1]] != border[0] and len(border) <= len(after):
+        border.append(after[border[-1]])
+    return border if len(border) == len(after) else []
+
+
+def _loops(borders: list[list[int]], arm: FloatArray, normals: FloatArray) -> list[IntArray]:
+    """Corners around each face; points on a straight border are left out."""
+    before = np.array([point for border in borders for point in border[-1:] + border[:-1]], np.int32)
+    points = np.array([point for border in borders for point in border], np.int32)
+    after = np.array([point for border in borders for point in border[1:] + border[:1]], np.int32)
+    lengths = [len(border) for border in borders]
+    came, goes = arm[points] - arm[before], arm[after] - arm[points]
+    turn = (np.cross(came, goes) * np.repeat(normals, lengths, axis=0)).sum(axis=1)
+    size = np.linalg.norm(came, axis=1) * np.linalg.norm(goes, axis=1)
+    is_corner = turn > SAME_FACE * np.maximum(size, TINY)
+    return [points[a:b][is_corner[a:b]] for a, b in pairwise(starts(lengths))]

@@ -26,6 +26,15 @@ def start_poses(centres: FloatArray) -> FloatArray:
     return poses
 
 
+def turns(poses: FloatArray) -> FloatArray:
+    """Rotation matrices of poses, shape (body_count, 3, 3)."""
+    w, axis = poses[:, 3], poses[:, 4:]
+    cross = np.zeros((len(poses), 3, 3))
+    cross[:, 0, 1], cross[:, 0, 2], cross[:, 1, 2] = -axis[:, 2], axis[:, 1], -axis[:, 0]
+    cross -= cross.transpose(0, 2, 1)
+    return np.asarray(np.eye(3) + 2.0 * w[:, None, None] * cross + 2.0 * cross @ cross)
+
+
 @kernel
 def multiply_quaternions(aw, ax, ay, az, bw, bx, by, bz):
     """The rotation b, then a."""

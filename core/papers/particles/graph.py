@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...array_types import FloatArray, IntArray
+from ...latest import keep_latest
 from ...model import Model
-from ...solvers.explicit.latest import keep_latest
 
 
 class FeatureGraph(NamedTuple):

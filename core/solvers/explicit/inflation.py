@@ -3,8 +3,8 @@
 import numpy as np
 
 from ...array_types import FloatArray
+from ...latest import keep_latest
 from ...model import Model
-from .latest import keep_latest
 
 #: Growth s - 1 that is sampled: from small strains to a thousandfold size.
 GROWTH = np.geomspace(1e-4, 1e3, 141)

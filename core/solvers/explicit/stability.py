@@ -23,6 +23,7 @@ from ...energy.dampers import damper_forces
 from ...energy.elements import bound_elements
 from ...energy.energies import ModelElements
 from ...energy.gas import SMALLEST_VOLUME_SHARE
+from ...latest import keep_latest
 from ...model import Model
 from ...options import MethodOptions
 from ...state import volume_share
@@ -30,7 +31,6 @@ from ...team import team_of_one
 from ...tiny import TINY
 from .bounds import measure
 from .inflation import inflation_rate
-from .latest import keep_latest
 from .layout import Numbering
 from .skins import accelerate, skins_of
 

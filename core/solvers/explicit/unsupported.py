@@ -6,10 +6,10 @@ from ...array_types import FloatArray, IntArray
 from ...contact.untangle.overlap import NO_BODIES, crosses_itself, find_overlaps
 from ...energy.energies import ModelElements
 from ...inside_out import is_inside_out
+from ...latest import keep_latest
 from ...model import Model
 from ...options import MethodOptions
 from ...parameters.methods import FORCE_BASED
-from .latest import keep_latest
 
 #: Share of a body's size by which it may be in another one at the start, as rounding may put it.
 SLIGHT = 1e-5

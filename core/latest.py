@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
-from ...model import Model
+from .model import Model
 
 T = TypeVar("T")
 P = ParamSpec("P")
