@@ -78,8 +78,8 @@ class FallingWorld:
     def positions(self, membrane: int) -> Any:
         return followed(self.model, membrane, self._points(membrane), self.state.positions)
 
-    def rigid_velocity(self, _rigid: int) -> Any:
-        return np.zeros(3), np.zeros(3)
+    def rigid_transforms(self) -> Any:
+        return np.reshape([self.rigid_transform(rigid) for rigid in range(self.model.rigid_count)], (-1, 4, 4))
 
     def contact_forces(self, membrane: int) -> Any:
         """Of each vertex its number, times the number of the frame."""
@@ -102,7 +102,7 @@ class FallingWorld:
             "liquid_level": 0.12,
         }
         bodies = [SimpleNamespace(gas=float(gas), **told) for gas in self.state.gas]
-        return SimpleNamespace(bodies=bodies, reports=())
+        return SimpleNamespace(bodies=bodies, reports=(), rigid_energies=np.zeros(self.model.rigid_count))
 
     def save(self) -> State:
         return self.state.copy()
