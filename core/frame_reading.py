@@ -34,9 +34,21 @@ def shaped(name: str, what: str, values: ArrayLike, shape: tuple[int, int]) -> F
     return array
 
 
+def _without_resting(model: Model, given: FrameInput, moved: IntArray, state: State) -> IntArray:
+    """Kinematic points without those of colliders that neither move nor have moved: they may be a million."""
+    first = model.moving_point_count
+    is_busy = np.zeros(model.body_count - model.moving_count, bool)
+    if state.velocities[first:].any():
+        starts = model.body_point_start[model.moving_count : -1] - first
+        is_busy |= np.logical_or.reduceat(state.velocities[first:].any(axis=1), starts)
+    is_busy[[collider for collider in given.collider_positions if 0 <= collider < len(is_busy)]] = True
+    colliders = model.point_body[first:] - model.moving_count
+    return np.concatenate([moved[moved < first], first + np.flatnonzero(is_busy[colliders])]).astype(np.int32)
+
+
 def read_motion(model: Model, given: FrameInput, moved: IntArray, state: State, frame_time: float) -> Motion:
-    """Motion of the kinematic points `moved` in a frame of `frame_time` [s]."""
-    target = state.positions.copy()
+    """Motion of the kinematic points `moved` in a frame of `frame_time` [s], but for colliders that are at rest."""
+    target, moved = state.positions.copy(), _without_resting(model, given, moved, state)
     for membrane, positions in given.pinned_positions.items():
         points = points_of(model, membrane)
         points = points[model.pinned[points]]

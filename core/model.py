@@ -28,8 +28,11 @@ GAS_CONSTANT = 8.314462618
 
 _ELEMENTS: dict[Any, type] = {FloatArray: np.float64, IntArray: np.int32, BoolArray: np.bool_}
 
-#: Annotations of a class by the names of its fields, which take a millisecond to read.
-_kinds_of = functools.cache(typing.get_type_hints)
+
+@functools.cache
+def _kinds_of(kind: Any) -> dict[str, Any]:
+    """Annotations of a class by the names of its fields, which take a millisecond to read."""
+    return typing.get_type_hints(kind)
 
 
 def as_declared(kind: Any, value: Any) -> Any:

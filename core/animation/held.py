@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..array_types import FloatArray
-from ..bodies.rigid.motion import set_matrix
+from ..bodies.rigid.motion import turns
 from ..errors import ParameterError
 from ..model import Model
 from ..state import State
@@ -54,8 +54,7 @@ class HeldMotion:
         """Set the given transforms, with the velocity that led there."""
         state.rigid.pose[self._rigid] = self._pose
         for body in self._rigid.tolist():
-            points, turn = self._points(body), np.empty((3, 3))
-            set_matrix(state.rigid.pose[body], turn)
+            points, turn = self._points(body), turns(state.rigid.pose[body : body + 1])[0]
             arm = self._acting.rigid.arm[
                 points.start - self._model.vertex_count : points.stop - self._model.vertex_count
             ]
@@ -65,15 +64,14 @@ class HeldMotion:
     def _way(self, state: State, time: float) -> tuple[FloatArray, FloatArray]:
         """Velocities [m/s] and angular velocities [1/s] that lead to the end in a time [s]."""
         now = state.rigid.pose[self._rigid]
-        turns = [turn_between(first, second) for first, second in zip(now[:, 3:], self._pose[:, 3:], strict=True)]
-        return (self._pose[:, :3] - now[:, :3]) / time, np.array(turns).reshape(-1, 3) / time
+        ways = [turn_between(first, second) for first, second in zip(now[:, 3:], self._pose[:, 3:], strict=True)]
+        return (self._pose[:, :3] - now[:, :3]) / time, np.array(ways).reshape(-1, 3) / time
 
     def _move(self, state: State, model: Model, velocity: FloatArray, spin: FloatArray) -> None:
         """Set velocities, and momenta by the inertia of a model."""
         state.rigid.velocity[self._rigid] = velocity
         for body, v, w in zip(self._rigid.tolist(), velocity, spin, strict=True):
-            points, turn = self._points(body), np.empty((3, 3))
-            set_matrix(state.rigid.pose[body], turn)
+            points, turn = self._points(body), turns(state.rigid.pose[body : body + 1])[0]
             state.rigid.angular_momentum[body] = turn @ model.rigid.inertia[body] @ turn.T @ w
             state.velocities[points] = v + np.cross(w, state.positions[points] - state.rigid.pose[body, :3])
 

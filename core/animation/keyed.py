@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..bodies.attachments import nearest_row
-from ..bodies.rigid.motion import set_matrix
+from ..bodies.rigid.motion import turns
 from ..checks import vector
 from ..errors import ParameterError
 from ..model import Model
@@ -188,7 +188,7 @@ def reattached(model: Model, before: Keyed, after: Keyed, positions: FloatArray,
         return after
     points, weights = after.glue_points.copy(), after.glue_weights.copy()
     offset, arm = after.glue_offset.copy(), after.arm.copy()
-    surfaces, turn = model.surfaces, np.empty((3, 3))
+    surfaces = model.surfaces
     for row in rows.tolist():
         vertex, body = int(points[row, 0]), int(model.attachments.body[row])
         if body < model.membrane_count:
@@ -200,7 +200,6 @@ def reattached(model: Model, before: Keyed, after: Keyed, positions: FloatArray,
                 weights[row] = 0.0
             continue
         anchor, pose = int(points[row, 1]), poses[body - model.membrane_count]
-        set_matrix(pose, turn)
-        arm[anchor - model.vertex_count] = turn.T @ (positions[vertex] - pose[:3])
+        arm[anchor - model.vertex_count] = turns(pose[None])[0].T @ (positions[vertex] - pose[:3])
         positions[anchor] = positions[vertex]
     return replace(after, glue_points=points, glue_weights=weights, glue_offset=offset, arm=arm)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..array_types import BoolArray, FloatArray, IntArray
-from ..bodies.rigid.motion import set_matrix
+from ..bodies.rigid.motion import turns
 from ..errors import ParameterError
 from ..model import Model
 from ..state import State
@@ -36,9 +36,8 @@ class Handle:
         """Where it is [m], shape (3,)."""
         if len(self.points):
             return np.asarray(self.weights @ state.positions[self.points])
-        pose, turn = state.rigid.pose[self.body - model.membrane_count], np.empty((3, 3))
-        set_matrix(pose, turn)
-        return np.asarray(pose[:3] + turn @ self.arm)
+        pose = state.rigid.pose[self.body - model.membrane_count]
+        return np.asarray(pose[:3] + turns(pose[None])[0] @ self.arm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +69,8 @@ def handle_at(model: Model, state: State, body: int, place: FloatArray) -> Handl
         raise ParameterError(f"body: {body}; the model has {model.moving_count} that move, counted from 0.")
     none, no_weights = np.zeros(0, np.int32), np.zeros(0)
     if body >= model.membrane_count:
-        pose, turn = state.rigid.pose[body - model.membrane_count], np.empty((3, 3))
-        set_matrix(pose, turn)
-        return Handle(body, none, no_weights, turn.T @ (place - pose[:3]))
+        pose = state.rigid.pose[body - model.membrane_count]
+        return Handle(body, none, no_weights, turns(pose[None])[0].T @ (place - pose[:3]))
     points = np.arange(model.body_point_start[body], model.body_point_start[body + 1], dtype=np.int32)
     points = points[~model.pinned[points]]
     if not len(points):
@@ -159,8 +157,7 @@ class FramePulls:
         """Add the change of a rigid body's velocity and turn it; returns the impulse [N s]."""
         model, solids, motion = self._model, self._model.rigid, state.rigid
         row, number = _row(model, pull.handle), pull.handle.body - model.membrane_count
-        turn = np.empty((3, 3))
-        set_matrix(motion.pose[number], turn)
+        turn = turns(motion.pose[number : number + 1])[0]
         arm, inverse = turn @ pull.handle.arm, turn @ solids.inverse_inertia[number] @ turn.T
         velocity = v[row] + np.cross(inverse @ motion.angular_momentum[number], arm)
         cross = np.cross(np.eye(3), arm)

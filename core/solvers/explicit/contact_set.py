@@ -57,6 +57,9 @@ class Run(NamedTuple):
     scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
     gas_step: FloatArray  # change of nRT in a step [J], shape (membrane_count,)
     moves: BoolArray  # whether a body is given and moves, shape (body_count,)
+    known: (
+        BoolArray  # whether a collider's boxes are those of the last search, as it rests, shape (body_count,); changes
+    )
     given_start: FloatArray  # where points are when the run of steps starts [m], flat
     pinned: IntArray  # int64, pinned points
     pinned_velocity: FloatArray  # [m/s], shape (pinned_count, 3)
@@ -163,6 +166,7 @@ def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
         scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edges(model)], axis=1),
         gas_step=np.zeros(model.membrane_count),
         moves=np.zeros(model.body_count, bool),
+        known=np.zeros(model.body_count, bool),
         given_start=np.zeros(4 * count),
         pinned=numbering.place[pinned].astype(np.int64),
         pinned_velocity=np.zeros((len(pinned), 3)),

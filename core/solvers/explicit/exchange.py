@@ -9,16 +9,19 @@ from .arrays import GIVEN, RIGID
 
 @lean_kernel
 def read_points(
-    positions, velocities, points, given, given_velocity, place, bodies, run, x, y, velocity
+    positions, velocities, points, given, given_velocity, place, body, bodies, run, x, y, velocity
 ):  # fmt: skip
     """Read positions x = y and velocities of all points; returns the largest relative speed of two bodies [m/s].
 
-    `points`: whose motion is `given`. Points of rigid bodies have no velocities of their own.
+    `points`: whose motion is `given`. `body` of each point, in the solver's order. Points of rigid bodies have no
+    velocities of their own.
     """
     kind, point_start, mean = bodies.kind, bodies.point_start, bodies.mean
     for i in range(place.shape[0]):
         p = 4 * place[i]
         for axis in range(3):
+            if x[p + axis] != positions[i, axis]:
+                run.known[body[place[i]]] = False
             x[p + axis], velocity[p + axis] = positions[i, axis], velocities[i, axis]
     for b in range(kind.shape[0]):
         if kind[b] == GIVEN:
@@ -27,6 +30,7 @@ def read_points(
         p = 4 * place[points[q]]
         for axis in range(3):
             x[p + axis], velocity[p + axis] = given[q, axis], given_velocity[q, axis]
+        run.known[body[place[points[q]]]] = False
     for i in range(x.shape[0]):
         y[i] = run.given_start[i] = x[i]
     for q in range(run.pinned.shape[0]):
@@ -40,6 +44,7 @@ def read_points(
             sx, sy, sz = sx + velocity[p], sy + velocity[p + 1], sz + velocity[p + 2]
             size += abs(velocity[p]) + abs(velocity[p + 1]) + abs(velocity[p + 2])
         run.moves[b] = kind[b] == GIVEN and size > 0.0
+        run.known[b] &= not run.moves[b]
         if kind[b] == RIGID:
             velocity[first:last] = 0.0
         count = max((last - first) // 4, 1)

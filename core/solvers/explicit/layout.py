@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import topology
 from ...array_types import BoolArray, FloatArray, IntArray
+from ...latest import keep_latest
 from ...model import Model
 from ...tiny import TINY
 
@@ -41,6 +42,7 @@ class Patches(NamedTuple):
     edge: IntArray  # flat: two points of each edge that can touch edges, shape (2 * edge_count,)
 
 
+@keep_latest
 def lay_out(model: Model) -> tuple[Numbering, Patches]:
     """Number the points of a model by patches."""
     surfaces, body_count = model.surfaces, model.body_count
@@ -66,16 +68,18 @@ def lay_out(model: Model) -> tuple[Numbering, Patches]:
         np.minimum.at(vertex_owner, triangles.ravel() - first, np.repeat(owner, 3))
         sharp_edges = surfaces.edges[sharp[slice(*sharp_start[body : body + 2])]]
         edges, edge_owner = _owned_edges(triangles, owner, place[sharp_edges])
-        corners = [np.unique(triangles[a:b]) for a, b in zip(start[:-1], start[1:], strict=True)]
         numbers = np.arange(len(start) - 1)
+        corners = np.unique(
+            np.repeat(owner, 3) * model.point_count + triangles.ravel()
+        )  # of a patch, one after another
         parts["body"].append(np.full(len(start) - 1, body))
         parts["body_start"].append(np.array([count]))
         parts["vertex_start"].append(first + np.searchsorted(vertex_owner, numbers))
         parts["vertex_end"].append(first + np.searchsorted(vertex_owner, numbers, side="right"))
         parts["triangle_start"].append(np.diff(start))
         parts["edge_start"].append(np.bincount(edge_owner, minlength=len(start) - 1))
-        parts["corner_start"].append(np.array([len(own) for own in corners], np.int64))
-        parts["corner"].append(4 * np.concatenate([np.zeros(0, np.int64), *corners]))
+        parts["corner_start"].append(np.bincount(corners // model.point_count, minlength=len(start) - 1))
+        parts["corner"].append(4 * (corners % model.point_count))
         parts["triangle"].append(triangles.ravel())
         parts["edge"].append(edges.ravel())
         count += len(start) - 1

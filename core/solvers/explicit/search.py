@@ -380,9 +380,11 @@ def find_candidates(contact, x, velocity, time, is_single):
     count, fitted, shift, middle, team = run.found, run.fitted, run.shift, contact.scratch, run.team
     body_count = bodies.kind.shape[0]
     count[0] = count[1] = 0
+    first_collider = contact.rigid.first_body[0] + contact.rigid.inverse_mass.shape[0]
     for b in range(body_count):
-        predict_flight(b, x, velocity, time, is_single, bodies, points, boxes)
-        fitted[b] = 0
+        if not run.known[b]:
+            predict_flight(b, x, velocity, time, is_single, bodies, points, boxes)
+            fitted[b], run.known[b] = 0, b >= first_collider and not run.moves[b]
     store4(shift, 0, spread(0.0))
     for a in range(body_count):
         reach = bodies.own_thickness[a]

@@ -112,7 +112,8 @@ class Workspace:
         rigid = self.contact.rigid
         fastest: float = read_points(
             state.positions, state.velocities, motion.points, motion.positions(share), motion.velocities,
-            self.numbering.place, self.contact.bodies, self.contact.run, self.x, self.y, self.v,
+            self.numbering.place, self.contact.points.body, self.contact.bodies, self.contact.run, self.x, self.y,
+            self.v,
         )  # fmt: skip
         rigid.pose[:], rigid.velocity[:] = state.rigid.pose, state.rigid.velocity
         rigid.momentum[:] = state.rigid.angular_momentum

@@ -30,6 +30,7 @@ class ColliderSearch:
         self._boxes = boxes_of(patches, shape_of(patches, start, np.zeros(model.body_count)))
         self._found = candidates_of(START_ROOM), candidates_of(START_ROOM)
         self._x, self._still = np.zeros((2, 4 * model.point_count))
+        self._slack = np.full(model.body_count, np.nan)  # of each body in the last search [m]
         self._bodies.crosses[:] = model.ignores
         self._edge_keys = self._keys(surfaces.edges)
 
@@ -41,14 +42,16 @@ class ColliderSearch:
         get one pair with the triangles `exits` and sides `facing` in place of their ordinary ones. No gaps yet.
         """
         model, bodies, surfaces = self._model, self._bodies, self._model.surfaces
-        self._x.reshape(-1, 4)[:, :3] = x[self._numbering.point]
+        resting = reach + model.thickness == self._slack
+        self._slack = reach + model.thickness
+        take_points(x, self._numbering.point, self._points.body, self._x, resting)
         self._boxes.slack[:] = (reach + model.thickness)[self._boxes.patches.body]  # all of it, see `shape.pad`
         count = np.zeros(2, np.int64)
         while not find_given(
-            self._x, self._still, model.membrane_count, model.moving_count, left_out, bodies, self._points, self._boxes,
-            *self._found, count,
+            self._x, self._still, (model.membrane_count, model.moving_count), left_out, resting, bodies, self._points,
+            self._boxes, *self._found, count,
         ):  # fmt: skip
-            room = 2 * len(self._found[0].reach)
+            room, resting[model.moving_count :] = 2 * len(self._found[0].reach), True
             self._found = candidates_of(room), candidates_of(room)
         corners, ends = map(self._fours, self._found, count.tolist())
         corners = corners[~self.is_listed(corners[:, 0], model.point_body[corners[:, 1]], behind)]
@@ -90,13 +93,27 @@ def crossing_edges(x: FloatArray, pairs: NearPairs, behind: BoolArray) -> BoolAr
 
 
 @lean_kernel
-def find_given(x, still, first, end, left_out, bodies, points, boxes, corners, sides, count):
-    """Candidates of rigid bodies, from number `first` on, and colliders, from `end` on; False if there is no room."""
-    body_count = bodies.kind.shape[0]
+def take_points(positions, point, body, x, resting):
+    """Take the positions [m] of all points in the order of the search; clears `resting` of bodies that have moved."""
+    for i in range(point.shape[0]):
+        for axis in range(3):
+            if x[4 * i + axis] != positions[point[i], axis]:
+                x[4 * i + axis] = positions[point[i], axis]
+                resting[body[i]] = False
+
+
+@lean_kernel
+def find_given(x, still, ends, left_out, resting, bodies, points, boxes, corners, sides, count):
+    """Candidates of rigid bodies, from the first number in `ends` on, and colliders, from the second on.
+
+    Colliders that are `resting` keep their boxes of the last search. Returns whether there is room for all.
+    """
+    (first, end), body_count = ends, bodies.kind.shape[0]
     count[0] = count[1] = 0
     for b in range(first, body_count):
-        predict_flight(b, x, still, 0.0, True, bodies, points, boxes)
-        fit_patches(b, points, boxes)
+        if b < end or not resting[b]:
+            predict_flight(b, x, still, 0.0, True, bodies, points, boxes)
+            fit_patches(b, points, boxes)
     for a in range(first, end):
         if left_out[a - first]:
             continue

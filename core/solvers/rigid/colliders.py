@@ -182,7 +182,7 @@ def _is_complete(near: Near, x: FloatArray, beyond: "FloatArray | float") -> boo
     """Whether all pairs closer than the thickness, and a distance of each rigid body beyond it [m], are known."""
     near.ahead[:] = near.reach
     near.ahead[near.first : near.end] -= beyond
-    return not any_moved(x, near.searched, near.ahead, near.point_start)
+    return not any_moved(x, near.searched, near.ahead, near.point_start, len(near.ahead))
 
 
 @kernel
@@ -206,9 +206,12 @@ def mark_through(near, x):
 
 
 @kernel
-def any_moved(x, x_searched, reach, body_point_start):
-    """Whether a point is farther than its body's reach from where it was searched, not finite, or its reach below 0."""
-    for body in range(reach.shape[0]):
+def any_moved(x, x_searched, reach, body_point_start, last):
+    """Whether a point is farther than its body's reach from where it was searched, not finite, or its reach below 0.
+
+    Of the bodies up to number `last` - 1.
+    """
+    for body in range(last):
         if not reach[body] >= 0.0:
             return True
         limit = reach[body] * reach[body]
@@ -236,9 +239,10 @@ def is_near_known(near, x, speed, resting, given, time, fall):
         near.speculation[q] = SPECULATION * time * (speed[q] + given + fall)
         near.ahead[near.first + q] -= near.speculation[q]
         complete &= not near.left_out[q] or (resting[q] and given == 0.0)
-    if not complete or any_moved(x, near.searched, near.ahead, near.point_start):
+    last = near.ahead.shape[0] if given > 0.0 else near.end  # colliders that rest are where they were searched
+    if not complete or any_moved(x, near.searched, near.ahead, near.point_start, last):
         return False
-    for point in range(near.point_start[near.first], x.shape[0]):
+    for point in range(near.point_start[near.first], near.point_start[last]):
         for axis in range(3):
             near.followed[point, axis] = x[point, axis]
     evaluate(near, x)
