@@ -302,7 +302,8 @@ class Model:
     settings: tuple[Mapping[str, Any], ...]
 
     def __post_init__(self) -> None:
-        kinds = _kinds_of(type(self))
+        own: Any = type(self)
+        kinds = _kinds_of(own)
         for name in (field.name for field in fields(self)):
             object.__setattr__(self, name, as_declared(kinds[name], getattr(self, name)))
 

@@ -20,8 +20,9 @@ from ..counts import Counts
 from ..kinematics import Motion
 from .collider_search import ColliderSearch, crossing_edges
 
-#: Reach of a search: the way of bodies in this many steps, a share of their radius, and the speculative distance.
-REACH_STEPS = 5.0
+#: Reach of a search: the way of bodies in this time [s], or in a longer step; a share of their radius; and the
+#: speculative distance.
+REACH_TIME = 5.0 / 240.0
 REACH = 0.02
 #: Speculative distance beyond the thickness, in units of the way in a step.
 SPECULATION = 1.5
@@ -113,8 +114,9 @@ class ColliderContacts:
         near.speculation[:] = SPECULATION * move
         self._list_marked()
         self.follow(x, _is_complete(near, x, near.speculation))
-        reach = np.full(model.body_count, REACH_STEPS * self.step_time * given)
-        reach[first : model.moving_count] = REACH_STEPS * move + REACH * model.rigid.radius + near.speculation
+        steps = max(REACH_TIME / self.step_time, 1.0)
+        reach = np.full(model.body_count, steps * self.step_time * given)
+        reach[first : model.moving_count] = steps * move + REACH * model.rigid.radius + near.speculation
         near.left_out[:] = resting if given == 0.0 else False
         self._look(x, reach)
 
