@@ -11,8 +11,8 @@ from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 #: Starts of the fast suite, and ten more.
 FEW, MORE = (1, 2), range(3, 13)
-BENCHMARKS = {"drop": 642, "pair": 642, "box8": 642, "crate": 642, "torus": 512}
-SLOW = {"torus": 2048}
+BENCHMARKS = {"drop": 642, "pair": 642, "box8": 642, "crate": 642, "torus": 512, "stack": 27}
+SLOW = {"torus": 2048, "stack": 125}
 
 
 def starts() -> list:
@@ -30,8 +30,8 @@ def test_nothing_crosses_in_the_scenes_of_the_benchmarks(name: str, size: int, s
     for _ in range(-(-scene.frames // EVERY)):
         run(world, EVERY)
         energies.append(energy(world))
-    if name in ("drop", "pair", "crate"):  # energy only falls: 10 kg by half a metre or less, and damping takes it
-        assert max(energies) <= energies[0] + 1e-11 * max(np.abs(energies)) and energies[-1] < energies[0] - 10.0
+    # energy only falls: 10 kg by half a metre or less, or boxes of 1 kg by a quarter, and damping takes it
+    assert max(energies) <= energies[0] + 1e-11 * max(np.abs(energies)) and energies[-1] < energies[0] - 10.0
     lowest = world.save().positions[: world.model.moving_point_count, 2].min()
     assert 0.0 < lowest < 0.01  # all came down, and nothing is below the floor
     for body in world.diagnostics().bodies:
