@@ -139,3 +139,18 @@ def test_a_plate_carries_bodies_along(kind: str, room: str, way: float, speed: f
 
 def _place(world: World) -> np.ndarray:
     return rigid_scenes.centre(world) if world.model.rigid_count else centre(world)
+
+
+@pytest.mark.parametrize("aside", [-0.02, 0.0, 0.02])
+def test_nothing_crosses_a_ridge_that_rises_from_a_flat_collider(aside: float) -> None:
+    """A floor that is flat at the start becomes a roof under a heavy ball: only edges hold the ball's edges there."""
+    builder = ModelBuilder()
+    add_ball(builder, BEACH_BALL.like(mass=2.0), 3, (0.0, aside, BEACH_BALL.radius + 0.01))
+    x, triangles = shapes.grid(2.0, 2)
+    builder.add_collider("floor", x, triangles)
+
+    def folded(frame: int) -> FrameInput:
+        height = (0.3 - np.abs(x[:, 0])) * min(frame / 8.0, 1.0)
+        return FrameInput(collider_positions={0: np.column_stack([x[:, :2], height])})
+
+    run(world_of(builder), 16, folded)
