@@ -232,17 +232,21 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         )
         return len(self._rigid) - 1
 
-    def add_collider(self, name: str, positions: ArrayLike, triangles: ArrayLike, **settings: Any) -> int:
+    def add_collider(
+        self, name: str, positions: ArrayLike, triangles: ArrayLike, *, deforms: bool = False, **settings: Any
+    ) -> int:
         """Add a still or animated obstacle of infinite mass, closed or open; returns its number among the colliders.
 
-        `thickness` [m] is added to that of the bodies that touch it; `sharp`: as in `add_rigid`. Other parameters as in
-        `add_membrane`.
+        `deforms`: whether it may change its shape, and fold where it is flat at the start. `thickness` [m] is added to
+        that of the bodies that touch it; `sharp`: as in `add_rigid`. Other parameters as in `add_membrane`.
         """
         settings = settings_of(name, "COLLIDER", locals())
         given = positions_of(name, positions)
         faces = triangles_of(name, triangles)
         topology.check_surface(name, given, faces)
-        self._colliders.append(GivenBody(name=name, positions=given, triangles=faces, settings=settings))
+        self._colliders.append(
+            GivenBody(name=name, positions=given, triangles=faces, settings=settings, deforms=deforms)
+        )
         return len(self._colliders) - 1
 
     def build(self, *, ignores: ArrayLike | None = None) -> Model:

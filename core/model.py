@@ -294,6 +294,7 @@ class Model:
     self_collision: BoolArray  # whether the body has contact with itself
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
     bounciness: FloatArray  # separation speed over approach speed [1]; a pair uses the geometric mean
+    deforms: BoolArray  # whether the body may change its shape
     # Pairs of bodies without contact, symmetric, False for a body and itself, (body_count, body_count)
     ignores: BoolArray
     gravity: FloatArray  # [m/s^2], shape (3,)

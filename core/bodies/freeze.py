@@ -181,6 +181,7 @@ def freeze(
         self_collision=settings("self_collision", bodies),
         friction=settings("friction", bodies),
         bounciness=settings("bounciness", bodies),
+        deforms=np.array([number < len(membranes) or body.deforms for number, body in enumerate(bodies)], bool),
         ignores=np.zeros((len(bodies), len(bodies)), bool) if ignores is None else ignores,
         gravity=gravity,
         ambient_pressure=scene["ambient_pressure"],

@@ -22,6 +22,7 @@ class GivenBody:
     positions: FloatArray
     triangles: IntArray
     settings: Mapping[str, Any]  # what `parameters/` declares, checked
+    deforms: bool = False  # whether a collider may change its shape
 
     def setting(self, name: str) -> Any:
         """A setting; 0 where a body of this type has none, or where it is not given."""

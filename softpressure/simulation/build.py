@@ -77,7 +77,10 @@ def _build(scene: SceneValues, start: Snapshot) -> Model:
             builder.add_rigid(rigid_body.name, rigid_body.positions, rigid_body.triangles, **rigid_body.settings)
     for collider in start.colliders:
         with _naming(collider):
-            builder.add_collider(collider.name, collider.positions, collider.triangles, **collider.settings)
+            builder.add_collider(
+                collider.name, collider.positions, collider.triangles, deforms=collider.local is None,
+                **collider.settings,
+            )  # fmt: skip
     uids = start.uids()
     for number, body in enumerate(start.bodies):
         if body.attached_uid:

@@ -111,7 +111,7 @@ def _split(middle: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _in_edge_contact(model: Model) -> BoolArray:
-    """Which edges take part in edge contact: all of what may change its shape, of rigid bodies those not flat."""
+    """Which edges take part in edge contact: all of what may change its shape, of the others those not flat."""
     surfaces, x = model.surfaces, model.rest_positions
     edges, apex = surfaces.edges, surfaces.edge_apex
     along = x[edges[:, 1]] - x[edges[:, 0]]
@@ -119,8 +119,7 @@ def _in_edge_contact(model: Model) -> BoolArray:
     sides = [side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), TINY) for side in sides]
     # two triangles in one plane: their normals, both taken from the edge, are opposite
     flat = np.linalg.norm(sides[0] + sides[1], axis=1) < 1e-6
-    rigid = (surfaces.edge_body >= model.membrane_count) & (surfaces.edge_body < model.moving_count)
-    return np.asarray(~flat | (apex < 0).any(axis=1) | ~rigid)
+    return np.asarray(~flat | (apex < 0).any(axis=1) | model.deforms[surfaces.edge_body])
 
 
 def _owned_edges(triangles: IntArray, owner: IntArray, edges: IntArray) -> tuple[IntArray, IntArray]:

@@ -147,7 +147,7 @@ def test_nothing_crosses_a_ridge_that_rises_from_a_flat_collider(aside: float) -
     builder = ModelBuilder()
     add_ball(builder, BEACH_BALL.like(mass=2.0), 3, (0.0, aside, BEACH_BALL.radius + 0.01))
     x, triangles = shapes.grid(2.0, 2)
-    builder.add_collider("floor", x, triangles)
+    builder.add_collider("floor", x, triangles, deforms=True)
 
     def folded(frame: int) -> FrameInput:
         height = (0.3 - np.abs(x[:, 0])) * min(frame / 8.0, 1.0)
