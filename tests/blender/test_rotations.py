@@ -48,6 +48,8 @@ def test_euler_angles_are_those_of_blender_in_gimbal_lock_too(order: str) -> Non
             angles[first], angles[middle] = angle, quarter
             turns.append(rotations.from_euler(angles, order))
     found = rotations.eulers(np.array(turns), order)
+    for turn, angles in zip(turns, rotations.angles(np.array(turns), order), strict=True):
+        np.testing.assert_allclose(rotations.from_euler(angles, order), turn, atol=1e-8)
     for turn, angles in zip(turns, found, strict=True):
         np.testing.assert_allclose(rotations.from_euler(angles, order), turn, atol=1e-8)
         np.testing.assert_allclose(Euler(angles, order).to_matrix(), turn, atol=1e-5)  # float32 angles of up to 40 rad

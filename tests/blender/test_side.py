@@ -14,7 +14,7 @@ from softpressure_ext.core import prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure.scene_io import digests, mesh_io
 from softpressure_ext.softpressure.simulation import build, capture, kernels, run_start
-from softpressure_ext.softpressure.state import input_digest, status_bar
+from softpressure_ext.softpressure.state import input_digest, sessions, status_bar
 
 
 class Calls(Counter[str]):
@@ -82,6 +82,27 @@ def test_deforming_colliders_are_read_once_per_frame(calls: Calls) -> None:
     assert found["read_local"] == found["to_world"] == 2  # the pinned body and the collider
     assert found["write_key"] == found["to_local"] == 2
     assert "group_vertices" not in found and "read_triangles" not in found
+
+
+def test_bodies_are_found_whatever_a_script_does_to_the_scene(falling: type[FallingWorld]) -> None:
+    """Only objects with a kind are asked each time; nothing tells of what a script adds, removes or renames."""
+    ball, scene = add_ball(), bpy.context.scene
+    assert sessions.objects(scene, "SOFT") == [ball]
+    other = bpy.data.objects.new("A", ball.data.copy())
+    scene.collection.objects.link(other)
+    assert sessions.objects(scene, "SOFT", "RIGID") == [ball]
+    other.softpressure.kind = "RIGID"
+    assert sessions.objects(scene, "SOFT", "RIGID") == [other, ball]
+    other.name = "Z"
+    assert sessions.objects(scene, "SOFT", "RIGID") == [ball, other]
+    scene.collection.objects.unlink(other)
+    assert sessions.objects(scene, "SOFT", "RIGID") == [ball]
+    scene.collection.objects.link(other)
+    bpy.data.objects.remove(ball)
+    assert sessions.objects(scene, "SOFT", "RIGID") == [other]
+    other.softpressure.kind = "NONE"
+    assert not sessions.objects(scene, "SOFT", "RIGID")
+    assert not sessions.has_bodies(scene)
 
 
 def test_the_meshes_are_hashed_after_an_edit_only(calls: Calls) -> None:

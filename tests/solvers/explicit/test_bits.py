@@ -1,6 +1,7 @@
 """Explicit steps give the same bits: run again, with another number of threads, and continued from a saved state."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -59,6 +60,17 @@ def test_a_run_that_is_repeated_or_continued_gives_the_same_bits() -> None:
     assert world.frame == 0
     assert_same_bits(end_of(world), state)
     assert_continues(pile, 8, 6, given=given, fresh=lambda: world)  # one that has been elsewhere
+
+
+def test_a_floor_that_rests_between_two_ways_leaves_the_same_bits() -> None:
+    """Boxes of a collider at rest are kept: until it moves, and only where the state has it where it was."""
+
+    def now_and_then(frame: int) -> FrameInput:
+        whole = given(frame)
+        return whole if frame < 4 or frame > 9 else replace(whole, collider_positions={})
+
+    world = assert_continues(pile, FRAMES, 2, 5, 8, 11, given=now_and_then)
+    assert_continues(pile, FRAMES, 2, 5, 8, 11, given=now_and_then, fresh=lambda: world)
 
 
 def test_what_earlier_frames_left_in_the_arrays_of_contacts_reaches_no_later_one() -> None:

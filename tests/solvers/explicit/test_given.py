@@ -8,6 +8,8 @@ from explicit_scene import FRAME_RATE, run, world_of
 from rigid_scene import block
 from scenes import AMBIENT, BASKETBALL, BEACH_BALL, LIVELY, add_ball, centre, gas_law_error, lowest, velocity
 from softpressure_ext.core import FrameInput, ModelBuilder, World
+from softpressure_ext.core.animation.segments import given_points
+from softpressure_ext.core.frame_reading import read_motion
 from validation import validated
 
 
@@ -154,3 +156,26 @@ def test_nothing_crosses_a_ridge_that_rises_from_a_flat_collider(aside: float) -
         return FrameInput(collider_positions={0: np.column_stack([x[:, :2], height])})
 
     run(world_of(builder), 16, folded)
+
+
+def test_a_collider_that_stops_is_given_a_speed_of_nothing_and_then_left_alone() -> None:
+    """What rests is none of the points that are placed in each tick: a landscape may have a million."""
+    builder = ModelBuilder()
+    add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 1.0))
+    x, triangles = shapes.grid(2.0, 2)
+    builder.add_collider("floor", x, triangles)
+    builder.add_collider("ceiling", x + (0.0, 0.0, 5.0), triangles)
+    world = world_of(builder)
+    places, model = [x + (0.1, 0.0, 5.0), x + (0.1, 0.0, 5.0)], world.model
+    ceiling = slice(*model.body_point_start[2:4])
+    for place, speed in zip(places, (0.1 * FRAME_RATE, 0.0), strict=True):
+        moved = FrameInput(collider_positions={1: place})
+        motion = read_motion(model, moved, given_points(model), world.save(), 1.0 / FRAME_RATE)
+        np.testing.assert_array_equal(motion.points, np.arange(ceiling.start, ceiling.stop))
+        world.advance_frame(moved)
+        np.testing.assert_allclose(
+            world.save().velocities[ceiling], np.tile((speed, 0.0, 0.0), (len(x), 1)), atol=1e-12
+        )
+    assert not len(read_motion(model, FrameInput(), given_points(model), world.save(), 1.0 / FRAME_RATE).points)
+    world.advance_frame()
+    np.testing.assert_array_equal(world.save().positions[ceiling], places[-1])
