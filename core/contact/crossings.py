@@ -63,14 +63,15 @@ def crossing_pairs(
     """
     bodies = 1 + int(max(triangle_body.max(initial=-1), edge_body.max(initial=-1)))
     x = np.ascontiguousarray(positions, dtype=float)
-    there = _meeting(x, triangles, edges)
-    near = _meeting(x, edges, triangles[there])
+    given = np.zeros(bodies, bool) if given is None else np.array(given, bool)
+    there = _meeting(x, (triangles, given[triangle_body]), (edges, given[edge_body]))
+    near = _meeting(x, (edges, given[edge_body]), (triangles[there], given[triangle_body[there]]))
     surfaces = Surfaces(
         triangles=np.ascontiguousarray(triangles[there], np.int64),
         edges=np.ascontiguousarray(edges[near], np.int64),
         triangle_body=np.ascontiguousarray(triangle_body[there], np.int64),
         edge_body=np.ascontiguousarray(edge_body[near], np.int64),
-        given=np.zeros(bodies, bool) if given is None else np.array(given, bool),
+        given=given,
         own=np.ones(bodies, bool) if own is None else np.array(own, bool),
     )
     corners, ends = x[surfaces.triangles], x[surfaces.edges]
@@ -89,8 +90,21 @@ def crossing_pairs(
     return np.stack([near[edge[order]], there[triangle[order]]], axis=1).astype(np.int32)
 
 
-def _meeting(x: FloatArray, points: Numbers, others: Numbers) -> LongArray:
-    """Numbers of the triangles or edges whose boxes meet the box around all of the others.
+def _meeting(x: FloatArray, own: tuple[Numbers, BoolArray], other: tuple[Numbers, BoolArray]) -> LongArray:
+    """Numbers of the triangles or edges whose boxes meet the box around all of the others; each with its points, and
+    whether it is of a given body. What is given need not be near others that are.
+    """
+    points, is_given = own
+    others, are_given = other
+    if not is_given.any():
+        return np.flatnonzero(_meets(x, points, others))
+    found = _meets(x, points, others[~are_given])  # of a landscape, hardly any
+    found[~is_given] = _meets(x, points[~is_given], others)
+    return np.flatnonzero(found)
+
+
+def _meets(x: FloatArray, points: Numbers, others: Numbers) -> BoolArray:
+    """Which boxes meet the box around all of the others.
 
     By outcodes (Cohen and Sutherland): a bit for each side of the box that a point lies beyond.
     """
@@ -99,7 +113,7 @@ def _meeting(x: FloatArray, points: Numbers, others: Numbers) -> LongArray:
     there = x[used]
     low, high = there.min(axis=0, initial=np.inf), there.max(axis=0, initial=-np.inf)
     beyond = np.packbits(np.concatenate([x < low, x > high], axis=1), axis=1)[:, 0]
-    return np.flatnonzero(np.bitwise_and.reduce(beyond[points.T], axis=0) == 0)
+    return np.asarray(np.bitwise_and.reduce(beyond[points.T], axis=0) == 0)
 
 
 def passes(x: FloatArray, ends: IntArray, corners: IntArray) -> FloatArray:
