@@ -18,6 +18,8 @@ from .blender_types import DataBlock
 _TRANSFORMS = ("location", "rotation", "scale", "delta")
 _SKIPPED_VALUES = {"rna_type", "name", "is_active", "execution_time", "persistent_uid", "show_expanded", "show_on_cage"}
 _SKIPPED_VALUES |= {"active", "show_in_editmode", "use_pin_to_last", "show_viewport", "show_render", "is_override_data"}
+#: Names of modifiers' and constraints' values that Blender stores once: animating one changes the other.
+_ALIASES = (("factor", "angle"), ("width", "width_pct"), ("mute", "enabled"), ("mix_mode", "use_offset"))
 
 
 class Digest:
@@ -118,8 +120,9 @@ def add_object(digest: Digest, obj: bpy.types.Object) -> None:
     for index, constraint in enumerate(each for each in obj.constraints if not rigid_pose.is_ours(each)):
         _add_values(digest, constraint, f'constraints["{constraint.name}"]', animated, index)
     for index, modifier, is_shown in modifier_stack.shaping_modifiers(obj):
-        digest.add(is_shown)
-        _add_values(digest, modifier, f'modifiers["{modifier.name}"]', animated, index)
+        path = f'modifiers["{modifier.name}"]'
+        digest.add(None if f"{path}.show_viewport" in animated else is_shown)
+        _add_values(digest, modifier, path, animated, index)
 
 
 def add_animation(digest: Digest, owner: DataBlock, paths: set[str] | None = None) -> set[str]:
@@ -149,7 +152,8 @@ def _add_values(digest: Digest, item: Any, path: str, animated: set[str], index:
     digest.add(index, item.type)
     for prop in item.bl_rna.properties:
         name = prop.identifier
-        if name in _SKIPPED_VALUES or prop.is_readonly or f"{path}.{name}" in animated:
+        aliases = next((names for names in _ALIASES if name in names), (name,))
+        if name in _SKIPPED_VALUES or prop.is_readonly or any(f"{path}.{each}" in animated for each in aliases):
             continue
         if prop.type == "POINTER":
             target = getattr(item, name)

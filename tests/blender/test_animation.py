@@ -9,6 +9,7 @@ from bpy_scene import FallingWorld, add_ball, frame, interpolate, key, play, res
 from softpressure_ext.core import parameters
 from softpressure_ext.core.model import GAS_CONSTANT
 from softpressure_ext.softpressure.simulation import kernels
+from softpressure_ext.softpressure.state import input_digest
 
 #: Settings that can be animated, of which kind of body, with two values.
 KEYED = {
@@ -263,3 +264,28 @@ def test_kernels_for_crossing_are_prepared_if_a_rigid_body_may_be_released() -> 
     assert {"COUPLED", "CROSSED"} <= kernels.parts_of(scene)
     bpy.data.objects.remove(bpy.data.objects["Ball"])
     assert kernels.parts_of(scene) == {"RIGID"}  # impulses part them
+
+
+#: Animated values of modifiers and constraints that Blender has under two names, or that count in another way.
+STORED_ONCE = [
+    ("modifiers", "SIMPLE_DEFORM", "angle", 0.5), ("modifiers", "SIMPLE_DEFORM", "factor", 0.5),
+    ("modifiers", "BEVEL", "width", 0.2), ("modifiers", "WAVE", "show_viewport", False),
+    ("constraints", "CHILD_OF", "enabled", False), ("constraints", "CHILD_OF", "mute", True),
+    ("constraints", "COPY_ROTATION", "mix_mode", "OFFSET"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("items", "kind", "name", "end"), STORED_ONCE)
+def test_the_digest_of_what_is_animated_is_that_of_every_frame(items: str, kind: str, name: str, end: Any) -> None:
+    floor = add_ball("Floor", kind="COLLIDER")
+    add_ball()
+    added = getattr(floor, items)
+    item = added.new("Item", kind) if items == "modifiers" else added.new(kind)
+    key(item, name, (1, getattr(item, name)), (5, end))
+    found = []
+    for number in (1, 3, 5):
+        frame(number)
+        found.append(input_digest.of_inputs(bpy.context.scene))
+    assert len(set(found)) == 1
+    key(item, name, (4, end))
+    assert input_digest.of_inputs(bpy.context.scene) != found[0]
