@@ -189,14 +189,9 @@ def _place(obj: bpy.types.Object, cache: FrameCache, number: int, frame: int) ->
 
 def _add_curve(obj: bpy.types.Object, times: FloatArray) -> None:
     keys: DataBlock = obj.data.shape_keys
-    before = _first_time(obj)
-    for sample, time in {1: times[0], len(times): times[-1]}.items():
-        keys.eval_time = before + sample
-        keys.keyframe_insert("eval_time", frame=float(time))
-    keys.animation_data.action.name = f"{mesh_io.BAKE_KEY} {obj.name}"
-    for curve in actions.curves(keys):
-        for point in curve.keyframe_points:
-            point.interpolation = "LINEAR"
-        curve.update()
+    before, ends = _first_time(obj), np.unique([1, len(times)])
+    # an action of its own: keys that are inserted would go into that of the object
+    actions.assign(keys, bpy.data.actions.new(f"{mesh_io.BAKE_KEY} {obj.name}"))
+    actions.write_linear(actions.own_curves(keys), "eval_time", times[ends - 1], before + ends[:, None])
     obj.active_shape_key_index = 0
     obj.data.update_tag()

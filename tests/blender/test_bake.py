@@ -128,6 +128,21 @@ def saved(tmp_path: Path) -> tuple[str, dict[int, Any]]:
     return path, {number: cache.positions(0, number).copy() for number in range(1, 7)}
 
 
+def test_a_bake_leaves_the_action_of_a_moving_body_alone() -> None:
+    ball = add_ball()
+    key(ball, "location", (1, 0.0), (10, 2.0), index=0)
+    own = ball.animation_data.action
+    own.name = "Mine"
+    slots = [slot.identifier for slot in getattr(own, "slots", ())]
+    simulate()
+    for _ in range(2):
+        bake()
+        assert ball.animation_data.action == own and ball.data.shape_keys.animation_data.action != own
+        assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
+        assert own.name == "Mine" and [slot.identifier for slot in getattr(own, "slots", ())] == slots
+        assert list(bpy.data.actions) == [own]
+
+
 @pytest.mark.smoke
 def test_a_saved_file_has_its_cache_when_it_is_opened_again_and_goes_on(tmp_path: Path) -> None:
     path, simulated = saved(tmp_path)
