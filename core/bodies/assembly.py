@@ -35,7 +35,7 @@ def thicknesses(bodies: list[GivenBody], edges: Edges, body_of_point: IntArray) 
     return thickness
 
 
-def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int) -> Edges:
+def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray) -> Edges:
     """Springs of all bodies; `starts`: first point of each body.
 
     Of a skin k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20), or one for all (Mesit
@@ -50,21 +50,7 @@ def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: 
         constants.append(stiffness)
     points, stiffness = np.concatenate(ends).astype(np.int32), np.concatenate(constants)
     length = np.linalg.norm(positions[points[:, 0]] - positions[points[:, 1]], axis=1)
-    return grouped_springs(points, length, stiffness, vertex_count)
-
-
-def grouped_springs(points: IntArray, rest_length: FloatArray, stiffness: FloatArray, vertex_count: int) -> Edges:
-    """Springs with rest lengths [m] and constants [N/m], gathered per vertex."""
-    half = np.concatenate([points[:, 0], points[:, 1]])
-    start, entry = topology.grouped(half, vertex_count)
-    return Edges(
-        points=points,
-        rest_length=rest_length,
-        stiffness=stiffness,
-        vertex_start=start,
-        vertex_other=np.concatenate([points[:, 1], points[:, 0]])[entry],
-        vertex_edge=(entry % max(len(points), 1)).astype(np.int32),
-    )
+    return Edges(points, length, stiffness)
 
 
 def edge_dampers(
@@ -140,23 +126,14 @@ def vertex_masses(membranes: list[GivenMembrane], fill_mass: FloatArray) -> Floa
     return np.concatenate([np.zeros(0), *masses])
 
 
-def solid_tetrahedra(
-    membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int
-) -> Tetrahedra:
+def solid_tetrahedra(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray) -> Tetrahedra:
     """Tetrahedra of all lattices, by their first points; `starts`: first point of each body."""
     held = [(b.lattice, s) for b, s in zip(membranes, starts, strict=False) if b.lattice is not None]
     points = np.concatenate([np.zeros((0, 4), np.int32), *(own.tetrahedra + start for own, start in held)])
     stiffness = np.concatenate([np.zeros(0), *(own.volume_stiffness for own, _ in held)])
     order = np.argsort(points[:, 0], kind="stable")
     points = np.ascontiguousarray(points[order], dtype=np.int32)
-    start, entry = topology.grouped(points.ravel(), vertex_count)
-    return Tetrahedra(
-        points=points,
-        rest_volume=tetrahedron_volumes(positions, points),
-        stiffness=stiffness[order],
-        vertex_start=start,
-        vertex_entry=entry,
-    )
+    return Tetrahedra(points, tetrahedron_volumes(positions, points), stiffness[order])
 
 
 def lattice_cells(membranes: list[GivenMembrane], first: IntArray) -> IntArray:

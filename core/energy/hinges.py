@@ -50,15 +50,12 @@ def rest_hinges(
     # |J| of the bend vector less the rest bend along the normal: |w| / cos(a / 2) at an angle a
     lever = 2.0 * np.abs(weight) / np.sqrt(np.maximum(length2, FOLD**2))[:, None]
     stiffness *= kept_shares(points, lever, stiffness, body[:vertex_count], edges)
-    start, entry = topology.grouped(points.ravel(), vertex_count)
     return Hinges(
         points=points,
         weight=weight,
         rest_bend=rest_bend,
         normal_scale=1.0 / size,
         stiffness=stiffness,
-        vertex_start=start,
-        vertex_entry=entry,
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import topology
 from ..array_types import BoolArray, FloatArray, IntArray
-from ..bodies.assembly import contact_surfaces, grouped_springs, triangle_fans
+from ..bodies.assembly import contact_surfaces, triangle_fans
 from ..bodies.lattice.cells import CELL_TETRAHEDRA, outer_faces
 from ..bodies.lattice.springs import PAIRS
 from ..energy.hinges import rest_hinges
@@ -133,9 +133,7 @@ class Deletion:
         """The model without deleted elements and torn springs; the same object if nothing is torn."""
         if not torn.any():
             return self._model
-        model, kept = self._model, ~self.springs(torn)
-        edges, count = model.edges, model.vertex_count
-        edges = grouped_springs(edges.points[kept], edges.rest_length[kept], edges.stiffness[kept], count)
+        model, kept, count = self._model, ~self.springs(torn), self._model.vertex_count
         surfaces = self._surfaces(torn)
         skin = surfaces.triangles[: surfaces.body_triangle_start[model.membrane_count]]
         body = model.point_body[:count]
@@ -145,7 +143,7 @@ class Deletion:
         left = replace(
             model,
             surfaces=surfaces,
-            edges=edges,
+            edges=Edges._make(each[kept] for each in model.edges),
             edge_damping=model.edge_damping[kept],
             hinges=hinges,
             tetrahedra=self._tetrahedra(self.cells(torn)),
@@ -188,15 +186,7 @@ class Deletion:
         cell = np.empty(len(of_cells), np.int64)
         cell[np.lexsort(np.sort(all_of_them.points, axis=1).T)] = cells[np.lexsort(of_cells.T) // len(CELL_TETRAHEDRA)]
         left = ~no_cell[cell]
-        points = all_of_them.points[left]
-        start, entry = topology.grouped(points.ravel(), model.vertex_count)
-        return Tetrahedra(
-            points=points,
-            rest_volume=all_of_them.rest_volume[left],
-            stiffness=all_of_them.stiffness[left],
-            vertex_start=start,
-            vertex_entry=entry,
-        )
+        return Tetrahedra._make(each[left] for each in all_of_them)
 
 
 def springs_between(edges: Edges, start: IntArray, end: IntArray) -> IntArray:
