@@ -31,8 +31,8 @@ class _Placed(Protocol):
 
 def anchor_positions(attached: list[Attached], rigid: int, membranes: Sequence[_Placed]) -> FloatArray:
     """Points [m] that are added to a rigid body for its attachments, in the order of `attached`."""
-    held = [membranes[part.membrane].positions[part.vertices] for part in attached if part.rigid == rigid]
-    return np.concatenate([np.zeros((0, 3)), *held])
+    anchors = [membranes[part.membrane].positions[part.vertices] for part in attached if part.rigid == rigid]
+    return np.concatenate([np.zeros((0, 3)), *anchors])
 
 
 def rest_attachments(

@@ -63,7 +63,7 @@ def freeze(
     bodies: list[GivenBody] = [*membranes, *rigid, *colliders]
     anchors = [anchor_positions(attached, number, membranes) for number in range(len(rigid))]
     places = [body.positions for body in membranes]
-    places += [np.concatenate([body.positions, held]) for body, held in zip(rigid, anchors, strict=True)]
+    places += [np.concatenate([body.positions, anchor]) for body, anchor in zip(rigid, anchors, strict=True)]
     places += [body.positions for body in colliders]
     point_start = topology.starts([len(part) for part in places])
     vertex_count = int(point_start[len(membranes)])

@@ -38,18 +38,18 @@ def gas_law(volume, rest_volume, gas, base, exponent):
     """Gauge pressure [Pa], stiffness -dp/dV [Pa/m^3], and energy [J] of `gas` = nRT [J]."""
     pressure = gauge_pressure(volume, rest_volume, gas, base, exponent)
     smallest = SMALLEST_VOLUME_SHARE * rest_volume
-    lack, held = smallest - volume, base * (volume - rest_volume)
+    lack, outside = smallest - volume, base * (volume - rest_volume)
     if exponent == 1.0:
         if volume >= smallest:
-            return pressure, gas / (volume * volume), -gas * log(volume / rest_volume) + held
+            return pressure, gas / (volume * volume), -gas * log(volume / rest_volume) + outside
         fall = gas / (smallest * smallest)
         energy = -gas * log(SMALLEST_VOLUME_SHARE) + gas / smallest * lack + 0.5 * fall * lack * lack
-        return pressure, fall, energy + held
+        return pressure, fall, energy + outside
     power = 1.0 - exponent
     if volume >= smallest:
         energy = -gas * ((volume / rest_volume) ** power - 1.0) / power
-        return pressure, exponent * (pressure + base) / volume, energy + held
+        return pressure, exponent * (pressure + base) / volume, energy + outside
     most = gas / rest_volume * SMALLEST_VOLUME_SHARE**-exponent
     fall = exponent * most / smallest
     energy = -gas * (SMALLEST_VOLUME_SHARE**power - 1.0) / power + most * lack + 0.5 * fall * lack * lack
-    return pressure, fall, energy + held
+    return pressure, fall, energy + outside

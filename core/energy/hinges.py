@@ -67,10 +67,10 @@ def kept_shares(points: IntArray, lever: FloatArray, stiffness: FloatArray, body
     # the largest eigenvalue of a sum of 2 k d d' in a plane is at least that
     springs = np.maximum(np.bincount(ends, both, count), 2.0 * most)
     row = ((stiffness * lever.sum(axis=1))[:, None] * lever).ravel()
-    held, limit = np.bincount(points.ravel(), row, count), BEND_SHARE * springs
+    sums, limit = np.bincount(points.ravel(), row, count), BEND_SHARE * springs
     for number in np.unique(body[points[:, 0]]):
         own = body == number
-        limit[own] = np.maximum(limit[own], OUTSTANDING * np.sort(held[own])[np.count_nonzero(own) // 4])
+        limit[own] = np.maximum(limit[own], OUTSTANDING * np.sort(sums[own])[np.count_nonzero(own) // 4])
     level = levels(row, points.ravel(), limit)[points.ravel()]
     kept: FloatArray = np.divide(level, row, out=np.ones(len(row)), where=row > level).reshape(points.shape).min(axis=1)
     return kept

@@ -111,23 +111,23 @@ class Deletion:
     def _bounded(self, torn: BoolArray) -> "_Gas":
         model, deleted = self._model, self.triangles(torn)
         count, x = model.vertex_count, model.rest_positions
-        held = topology.fan_triangles(model.fans.vertex_start, model.fans.corners)
+        skin = topology.fan_triangles(model.fans.vertex_start, model.fans.corners)
         gone = self._triangles[deleted]
-        held = held[~np.isin(_keys(held, model.point_count), _keys(gone, model.point_count))]
+        skin = skin[~np.isin(_keys(skin, model.point_count), _keys(gone, model.point_count))]
         is_open = np.zeros(model.membrane_count, bool)
         is_open[self._body[deleted]] = True
         is_open &= model.rest_volume > 0.0
-        at_hole = is_open[model.point_body[held[:, 0]]]
-        caps = caps_of(held[at_hole], x)
+        at_hole = is_open[model.point_body[skin[:, 0]]]
+        caps = caps_of(skin[at_hole], x)
         piece = pieces_of(model.edges.points[~self.springs(torn)], count)
-        around = np.concatenate([held[at_hole], caps])
+        around = np.concatenate([skin[at_hole], caps])
         a, b, c = (x[around[:, corner]] - x[piece[around[:, 0]]] for corner in range(3))
         volume = np.bincount(piece[around[:, 0]], np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0, count)
         area = np.bincount(piece[caps[:, 0]], topology.triangle_areas(x, caps), count)
         is_tight = volume > SOUND * TICK * area
-        held, caps = held[~at_hole | is_tight[piece[held[:, 0]]]], caps[is_tight[piece[caps[:, 0]]]]
-        is_open[model.point_body[held[:, 0]]] = False
-        return _Gas(np.concatenate([held, caps]), caps, np.where(is_open, 0.0, model.rest_volume))
+        skin, caps = skin[~at_hole | is_tight[piece[skin[:, 0]]]], caps[is_tight[piece[caps[:, 0]]]]
+        is_open[model.point_body[skin[:, 0]]] = False
+        return _Gas(np.concatenate([skin, caps]), caps, np.where(is_open, 0.0, model.rest_volume))
 
     def without(self, torn: BoolArray) -> Model:
         """The model without deleted elements and torn springs; the same object if nothing is torn."""

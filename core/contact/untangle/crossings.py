@@ -28,8 +28,8 @@ class Crossings:
         self._model = model
         self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
         self._wrong = WrongSide(model)
-        held = self._trees.depth >= 0
-        self._own: IntArray = np.flatnonzero(model.self_collision & held).astype(np.int32)
+        has_triangles = self._trees.depth >= 0
+        self._own: IntArray = np.flatnonzero(model.self_collision & has_triangles).astype(np.int32)
         self.suspended: IntArray = NO_BODIES
         self._edges_alone: list[tuple[int, int]] = []
 
