@@ -205,7 +205,7 @@ def test_ties_on_one_side_alone_are_told():
     assert "Paint both sides" in this_session().refusals.of_objects[castle.session_uid]
 
 
-# -- Keyed pressures below 0, keyed tear strains and sharp colliders, in Blender
+# -- Keyed pressures below 0 and keyed tear strains, in Blender
 
 
 def test_a_keyed_pressure_below_zero_is_what_the_panel_says():
@@ -271,20 +271,6 @@ def test_a_keyed_tear_strain_pops_a_ball_at_a_frame():
     assert not this_run().world.torn_triangles(0).any()
     play(5, 9)
     assert this_run().world.torn_triangles(0).any()
-
-
-@pytest.mark.parametrize("is_sharp", [True, False])
-def test_a_sharp_collider_pops_a_ball(is_sharp):
-    scene = bpy.context.scene
-    scene.use_gravity = False
-    add_ball(simulation_mesh="DRAWN", location=(0, 0, 0))
-    needle = add_primitive("cone", "COLLIDER", radius1=0.1, depth=0.6, location=(0, 0, 0.85), rotation=(np.pi, 0, 0))
-    needle.softpressure.sharp = is_sharp
-    needle.keyframe_insert("location", frame=1)
-    needle.location.z = 0.65
-    needle.keyframe_insert("location", frame=8)
-    play(1, 9)
-    assert this_run().world.torn_triangles(0).any() == is_sharp
 
 
 # -- What is added starts without a visible jump
