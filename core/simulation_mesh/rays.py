@@ -6,7 +6,7 @@ import numpy as np
 
 from ..array_types import FloatArray, IntArray
 from ..contact.box_tree import Trees, tree_of
-from ..contact.narrow_phase.nearest_triangle import STACK_SIZE, ray_to_box
+from ..contact.narrow_phase.nearest_triangle import STACK_SIZE, inverse_of, ray_to_box
 from ..jit import kernel, lean_kernel
 from .surface import Numbers
 
@@ -37,6 +37,7 @@ def ray_length(surface, origin, direction, far, stack):
     """Distance along a ray to the first triangle, at most `far`."""
     trees, best = surface.trees, far
     size, leaves, waiting = surface.triangles.shape[0], 1 << trees.depth[0], 1
+    ix, iy, iz = inverse_of(direction[0]), inverse_of(direction[1]), inverse_of(direction[2])
     stack[0] = 0
     while waiting > 0:
         waiting -= 1
@@ -44,8 +45,8 @@ def ray_length(surface, origin, direction, far, stack):
         if node < leaves - 1:
             # the nearer child is visited first
             left, right = 2 * node + 1, 2 * node + 2
-            to_left = ray_to_box(origin, direction, trees.box, left, best)
-            to_right = ray_to_box(origin, direction, trees.box, right, best)
+            to_left = ray_to_box(origin, ix, iy, iz, trees.box, left, best)
+            to_right = ray_to_box(origin, ix, iy, iz, trees.box, right, best)
             if to_left < to_right:
                 left, right, to_left, to_right = right, left, to_right, to_left
             if to_left < np.inf:

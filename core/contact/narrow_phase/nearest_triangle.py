@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray
-from ...jit import kernel
+from ...jit import inline_kernel, kernel
+from ...tiny import TINY
 from .closest_points import closest_on_corners, closest_on_triangle_of, unit_normal
 
 
@@ -81,18 +82,23 @@ def box_distance(px, py, pz, box, node):
     return dx * dx + dy * dy + dz * dz
 
 
-@kernel
-def ray_to_box(p, d, box, node, far):
-    """Distance along the ray from p (3,) along d (3,) to a node's box, infinite where it is more than `far`."""
-    near = 0.0
-    for axis in range(3):
-        if d[axis] == 0.0:
-            if p[axis] < box[node, axis] or p[axis] > box[node, axis + 3]:
-                return math.inf
-        else:
-            inverse = 1.0 / d[axis]
-            s, t = (box[node, axis] - p[axis]) * inverse, (box[node, axis + 3] - p[axis]) * inverse
-            near, far = max(near, min(s, t)), min(far, max(s, t))
+@inline_kernel
+def inverse_of(d):
+    """One over a component of a direction, finite where that is 0."""
+    return 1.0 / d if abs(d) > TINY else 1.0 / TINY
+
+
+@inline_kernel
+def ray_to_box(p, ix, iy, iz, box, node, far):
+    """Distance to a node's box along a ray from p (3,), infinite where it is more than `far`.
+
+    ix, iy, iz: `inverse_of` its direction.
+    """
+    sx, tx = (box[node, 0] - p[0]) * ix, (box[node, 3] - p[0]) * ix
+    sy, ty = (box[node, 1] - p[1]) * iy, (box[node, 4] - p[1]) * iy
+    sz, tz = (box[node, 2] - p[2]) * iz, (box[node, 5] - p[2]) * iz
+    near = max(0.0, min(sx, tx), min(sy, ty), min(sz, tz))
+    far = min(far, max(sx, tx), max(sy, ty), max(sz, tz))
     return near if near <= far * (1.0 + 1e-12) else math.inf
 
 
@@ -109,12 +115,13 @@ def cast_ray(x, p, d, body, facing, triangles, trees, stack):
     base, first = trees.node_start[body], trees.triangle_start[body]
     size = trees.triangle_start[body + 1] - first
     leaves = 1 << levels
+    ix, iy, iz = inverse_of(d[0]), inverse_of(d[1]), inverse_of(d[2])
     stack[0] = 0
     waiting = 1
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if ray_to_box(p, d, trees.box, base + node, math.inf) == math.inf:
+        if ray_to_box(p, ix, iy, iz, trees.box, base + node, math.inf) == math.inf:
             continue
         if node < leaves - 1:
             stack[waiting], stack[waiting + 1] = 2 * node + 1, 2 * node + 2
