@@ -27,15 +27,22 @@ def callee(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def _for_one_type(resolve: Callable[..., Any]) -> Callable[..., Any]:
-    """Resolve a call with a constant to the kernel for the constant's type.
+    """Resolve a call with a constant, or a number of 32 bits, to the kernel for the constant's type, or for 64 bits.
 
-    numba treats the constants 0 and False as types of their own, and would compile the kernel once more for each.
+    numba treats the constants 0 and False as types of their own, and would compile the kernel once more for each, and
+    once more for an index from an array than for one of a loop.
     """
 
     def get_call_template(args: Any, kws: Any) -> Any:
-        return resolve(tuple(unliteral(one) for one in args), {name: unliteral(one) for name, one in kws.items()})
+        return resolve(tuple(_usual(one) for one in args), {name: _usual(one) for name, one in kws.items()})
 
     return get_call_template
+
+
+def _usual(kind: Any) -> Any:
+    """The type that kernels have for values of a type."""
+    kind = unliteral(kind)
+    return types.int64 if kind == types.int32 else kind
 
 
 class Compiler(compiler.Compiler):  # type: ignore[misc]

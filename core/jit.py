@@ -68,13 +68,14 @@ class Repeated:
     times as long as passing them. A tuple is immutable, so the types of the same one are cached.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function, self._group, self._entry = function, (), function
+    def __init__(self, function: Callable[..., Any], place: int = 0) -> None:
+        """`place` of the group among the arguments."""
+        self._function, self._place, self._group, self._entry = function, place, (), function
 
-    def __call__(self, group: tuple[Any, ...], *more: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:
         """Call the kernel."""
-        if group is not self._group and not numba.config.DISABLE_JIT:
+        if arguments[self._place] is not self._group and not numba.config.DISABLE_JIT:
             function: Any = self._function
-            self._entry = function.compile(tuple(map(function.typeof_pyval, (group, *more))))
-            self._group = group
-        return self._entry(group, *more)
+            self._entry = function.compile(tuple(map(function.typeof_pyval, arguments)))
+            self._group = arguments[self._place]
+        return self._entry(*arguments)

@@ -62,17 +62,11 @@ class Surfaces(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """Springs: the edges of all skins, edges and diagonals of all lattices.
-
-    The same springs are gathered per vertex ("half-edges").
-    """
+    """Springs: the edges of all skins, edges and diagonals of all lattices."""
 
     points: IntArray  # shape (edge_count, 2)
     rest_length: FloatArray  # [m], shape (edge_count,)
     stiffness: FloatArray  # spring constant [N/m], shape (edge_count,)
-    vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
-    vertex_other: IntArray  # point at the far end of each half-edge, shape (2 * edge_count,)
-    vertex_edge: IntArray  # edge of each half-edge, shape (2 * edge_count,)
 
 
 class Hinges(NamedTuple):
@@ -83,8 +77,6 @@ class Hinges(NamedTuple):
     rest_bend: FloatArray  # c of the bending energy: bend vector at rest [m], 0 = flat, shape (hinge_count,)
     normal_scale: FloatArray  # 1 / |normal| at rest, each twice the area long [1/m^2], shape (hinge_count, 2)
     stiffness: FloatArray  # [N/m], shape (hinge_count,)
-    vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
-    vertex_entry: IntArray  # 4 * hinge + slot, shape (4 * hinge_count,)
 
 
 class Tetrahedra(NamedTuple):
@@ -93,8 +85,6 @@ class Tetrahedra(NamedTuple):
     points: IntArray  # of positive volume at rest, by their first point, shape (tetrahedron_count, 4)
     rest_volume: FloatArray  # [m^3]
     stiffness: FloatArray  # K / rest volume [Pa/m^3]
-    vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
-    vertex_entry: IntArray  # 4 * tetrahedron + slot, shape (4 * tetrahedron_count,)
 
 
 class Followers(NamedTuple):

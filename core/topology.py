@@ -165,8 +165,8 @@ def edge_apexes(triangles: IntArray, edges: IntArray, side_edge: IntArray) -> In
     uses = np.diff(start)
     apex = np.full((len(edges), 2), -1, dtype=np.int32)
     for place in range(2):
-        held = uses > place
-        apex[held, place] = opposite[start[:-1][held] + place]
+        is_used = uses > place
+        apex[is_used, place] = opposite[start[:-1][is_used] + place]
     return apex
 
 

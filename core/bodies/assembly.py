@@ -35,7 +35,7 @@ def thicknesses(bodies: list[GivenBody], edges: Edges, body_of_point: IntArray) 
     return thickness
 
 
-def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int) -> Edges:
+def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray) -> Edges:
     """Springs of all bodies; `starts`: first point of each body.
 
     Of a skin k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20), or one for all (Mesit
@@ -50,21 +50,7 @@ def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: 
         constants.append(stiffness)
     points, stiffness = np.concatenate(ends).astype(np.int32), np.concatenate(constants)
     length = np.linalg.norm(positions[points[:, 0]] - positions[points[:, 1]], axis=1)
-    return grouped_springs(points, length, stiffness, vertex_count)
-
-
-def grouped_springs(points: IntArray, rest_length: FloatArray, stiffness: FloatArray, vertex_count: int) -> Edges:
-    """Springs with rest lengths [m] and constants [N/m], gathered per vertex."""
-    half = np.concatenate([points[:, 0], points[:, 1]])
-    start, entry = topology.grouped(half, vertex_count)
-    return Edges(
-        points=points,
-        rest_length=rest_length,
-        stiffness=stiffness,
-        vertex_start=start,
-        vertex_other=np.concatenate([points[:, 1], points[:, 0]])[entry],
-        vertex_edge=(entry % max(len(points), 1)).astype(np.int32),
-    )
+    return Edges(points, length, stiffness)
 
 
 def edge_dampers(
@@ -140,58 +126,49 @@ def vertex_masses(membranes: list[GivenMembrane], fill_mass: FloatArray) -> Floa
     return np.concatenate([np.zeros(0), *masses])
 
 
-def solid_tetrahedra(
-    membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int
-) -> Tetrahedra:
+def solid_tetrahedra(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray) -> Tetrahedra:
     """Tetrahedra of all lattices, by their first points; `starts`: first point of each body."""
-    held = [(b.lattice, s) for b, s in zip(membranes, starts, strict=False) if b.lattice is not None]
-    points = np.concatenate([np.zeros((0, 4), np.int32), *(own.tetrahedra + start for own, start in held)])
-    stiffness = np.concatenate([np.zeros(0), *(own.volume_stiffness for own, _ in held)])
+    placed = [(b.lattice, s) for b, s in zip(membranes, starts, strict=False) if b.lattice is not None]
+    points = np.concatenate([np.zeros((0, 4), np.int32), *(own.tetrahedra + start for own, start in placed)])
+    stiffness = np.concatenate([np.zeros(0), *(own.volume_stiffness for own, _ in placed)])
     order = np.argsort(points[:, 0], kind="stable")
     points = np.ascontiguousarray(points[order], dtype=np.int32)
-    start, entry = topology.grouped(points.ravel(), vertex_count)
-    return Tetrahedra(
-        points=points,
-        rest_volume=tetrahedron_volumes(positions, points),
-        stiffness=stiffness[order],
-        vertex_start=start,
-        vertex_entry=entry,
-    )
+    return Tetrahedra(points, tetrahedron_volumes(positions, points), stiffness[order])
 
 
 def lattice_cells(membranes: list[GivenMembrane], first: IntArray) -> IntArray:
     """Corners of the cells of all solids, shape (cell_count, 8); `first`: first point of each body."""
-    held = [b.lattice.cells + s for b, s in zip(membranes, first, strict=False) if b.lattice is not None]
-    return np.concatenate([np.zeros((0, 8)), *held]).astype(np.int32)
+    placed = [b.lattice.cells + s for b, s in zip(membranes, first, strict=False) if b.lattice is not None]
+    return np.concatenate([np.zeros((0, 8)), *placed]).astype(np.int32)
 
 
 def lattice_followers(membranes: list[GivenMembrane], first: IntArray) -> Followers:
     """Followers of the lattices; `first`: first point of each body."""
-    held = [(b.lattice, s) for b, s in zip(membranes, first, strict=False) if b.lattice is not None]
+    placed = [(b.lattice, s) for b, s in zip(membranes, first, strict=False) if b.lattice is not None]
     lattices = [body.lattice for body in membranes]
     return Followers(
         vertex_start=topology.starts([0 if own is None else len(own.follow.points) for own in lattices]),
-        points=np.concatenate([np.zeros((0, 4)), *(own.follow.points + s for own, s in held)]).astype(np.int32),
-        weights=np.concatenate([np.zeros((0, 4)), *(own.follow.weights for own, _ in held)]),
+        points=np.concatenate([np.zeros((0, 4)), *(own.follow.points + s for own, s in placed)]).astype(np.int32),
+        weights=np.concatenate([np.zeros((0, 4)), *(own.follow.weights for own, _ in placed)]),
         hold_start=topology.starts([0 if own is None else len(own.holds.vertices) for own in lattices]),
-        hold_points=np.concatenate([np.zeros(0), *(np.flatnonzero(own.holds.pinned) + s for own, s in held)]).astype(
+        hold_points=np.concatenate([np.zeros(0), *(np.flatnonzero(own.holds.pinned) + s for own, s in placed)]).astype(
             np.int32
         ),
-        hold_vertices=np.concatenate([np.zeros((0, 3)), *(own.holds.vertices for own, _ in held)]).astype(np.int32),
-        hold_weights=np.concatenate([np.zeros((0, 3)), *(own.holds.weights for own, _ in held)]),
+        hold_vertices=np.concatenate([np.zeros((0, 3)), *(own.holds.vertices for own, _ in placed)]).astype(np.int32),
+        hold_weights=np.concatenate([np.zeros((0, 3)), *(own.holds.weights for own, _ in placed)]),
         pinned_start=topology.starts([0 if own is None else len(own.pinned_positions) for own in lattices]),
-        pinned_rest=np.concatenate([np.zeros((0, 3)), *(own.pinned_positions for own, _ in held)]),
+        pinned_rest=np.concatenate([np.zeros((0, 3)), *(own.pinned_positions for own, _ in placed)]),
     )
 
 
 def flat_bodies(membranes: list[GivenMembrane], first: IntArray) -> Flat:
     """Flat bodies; `first`: first point of each body."""
-    held = [(b.flat, s, len(b.positions) // 2) for b, s in zip(membranes, first, strict=False) if b.flat is not None]
+    placed = [(b.flat, s, len(b.positions) // 2) for b, s in zip(membranes, first, strict=False) if b.flat is not None]
     flats = [body.flat for body in membranes]
-    front = np.concatenate([np.zeros(0), *(start + 2 * np.arange(count) for _, start, count in held)])
+    front = np.concatenate([np.zeros(0), *(start + 2 * np.arange(count) for _, start, count in placed)])
     return Flat(
         pairs=np.stack([front, front + 1], axis=1).astype(np.int32),
-        pair_normal=np.concatenate([np.zeros((0, 3)), *(np.tile(own.normal, (count, 1)) for own, _, count in held)]),
+        pair_normal=np.concatenate([np.zeros((0, 3)), *(np.tile(own.normal, (count, 1)) for own, _, count in placed)]),
         normal=np.array([np.zeros(3) if own is None else own.normal for own in flats]).reshape(-1, 3),
         depth=np.array([0.0 if own is None else own.depth for own in flats]),
     )

@@ -31,22 +31,25 @@ class _Placed(Protocol):
 
 def anchor_positions(attached: list[Attached], rigid: int, membranes: Sequence[_Placed]) -> FloatArray:
     """Points [m] that are added to a rigid body for its attachments, in the order of `attached`."""
-    held = [membranes[part.membrane].positions[part.vertices] for part in attached if part.rigid == rigid]
-    return np.concatenate([np.zeros((0, 3)), *held])
+    anchors = [membranes[part.membrane].positions[part.vertices] for part in attached if part.rigid == rigid]
+    return np.concatenate([np.zeros((0, 3)), *anchors])
 
 
 def rest_attachments(
     attached: list[Attached],
     positions: FloatArray,
     point_start: IntArray,
+    first_rigid: int,
     rigid_vertex_counts: list[int],
     skin: IntArray,
     triangle_start: IntArray,
     edges: Edges,
 ) -> Attachments:
-    """Rows of all attachments: positions [m] of all points, `skin` the triangles of the membranes."""
+    """Rows of all attachments: positions [m] of all points, `skin` the triangles of the membranes.
+
+    `first_rigid`: the number of the first rigid body.
+    """
     next_anchor = [0] * len(rigid_vertex_counts)
-    first_rigid = int(np.searchsorted(point_start, len(edges.vertex_start) - 1))
     points, weights, offsets, bodies = [], [], [], []
     for part in attached:
         vertices = part.vertices + point_start[part.membrane]
@@ -78,9 +81,7 @@ def rest_attachments(
 
 def attachment_stiffness(edges: Edges, vertices: IntArray) -> FloatArray:
     """Stiffness of attachments at vertices [N/m]."""
-    springs = np.add.reduceat(
-        np.append(edges.stiffness[edges.vertex_edge], 0.0), np.minimum(edges.vertex_start[:-1], len(edges.vertex_edge))
-    )
+    springs = np.bincount(edges.points.ravel(), np.repeat(edges.stiffness, 2), vertices.max(initial=0) + 1)
     return np.asarray(ATTACHMENT_STIFFNESS * springs[vertices])
 
 

@@ -63,7 +63,7 @@ def freeze(
     bodies: list[GivenBody] = [*membranes, *rigid, *colliders]
     anchors = [anchor_positions(attached, number, membranes) for number in range(len(rigid))]
     places = [body.positions for body in membranes]
-    places += [np.concatenate([body.positions, held]) for body, held in zip(rigid, anchors, strict=True)]
+    places += [np.concatenate([body.positions, anchor]) for body, anchor in zip(rigid, anchors, strict=True)]
     places += [body.positions for body in colliders]
     point_start = topology.starts([len(part) for part in places])
     vertex_count = int(point_start[len(membranes)])
@@ -74,7 +74,7 @@ def freeze(
     skin = triangles[: triangle_start[len(membranes)]]
     body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
     positions = np.concatenate(places)
-    edges = spring_edges(membranes, positions, point_start, vertex_count)
+    edges = spring_edges(membranes, positions, point_start)
     gas_skin = np.concatenate(
         [np.zeros((0, 3), np.int32)]
         + [body.gas_triangles + start for body, start in zip(membranes, point_start, strict=False)]
@@ -123,7 +123,7 @@ def freeze(
             np.array([body.elastic_modulus for body in membranes]),
         ),
         hinges=hinges,
-        tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count),
+        tetrahedra=solid_tetrahedra(membranes, positions, point_start),
         cells=lattice_cells(membranes, point_start),
         followers=followers,
         flat=flat_bodies(membranes, point_start),
@@ -136,6 +136,7 @@ def freeze(
             attached,
             positions,
             point_start,
+            len(membranes),
             [len(body.positions) for body in rigid],
             skin,
             triangle_start,

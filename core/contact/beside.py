@@ -14,8 +14,9 @@ from ..array_types import FloatArray, IntArray
 from ..jit import kernel
 from ..model import Model
 from ..simulation_mesh.nearest import nearest_triangles
-from ..simulation_mesh.rays import grid_of
+from .box_tree import tree_of
 from .narrow_phase.closest_points import closest_on_corners
+from .narrow_phase.nearest_triangle import ALL, STACK_SIZE, nearest_triangle
 
 #: Share of the gap that a vertex may stand off.
 STANDING = 1.0 / 3.0
@@ -63,7 +64,8 @@ def beside(model: Model, membrane: int, x: FloatArray, drawn: FloatArray, feet: 
         return drawn
     used, number = np.unique(near, return_inverse=True)
     gaps = np.full(len(stands), np.inf)
-    set_gaps(grid_of(x[used], number.reshape(-1, 3).astype(np.int64), 0.5 * float(reach.mean())), places, reach, gaps)
+    there, faces = x[used], number.reshape(-1, 3).astype(np.int32)
+    set_gaps(places, reach, there, faces, tree_of(there, faces), ALL, gaps)
     drawn = drawn.copy()
     most = STANDING * np.maximum(gaps - model.thickness[membrane], 0.0)
     drawn[stands] = places + np.minimum(1.0, most / length[stands])[:, None] * off[stands]
@@ -97,33 +99,11 @@ def mark_near(triangles, body_start, skipped, x, low, high, is_near):
 
 
 @kernel
-def set_gaps(grid, places, reach, gaps):
-    """Distance of each place from the triangles of a grid [m], where it is at most its `reach`."""
-    size, p = grid.size[0], np.empty(3)
-    first, last = np.empty(3, np.int64), np.empty(3, np.int64)
+def set_gaps(places, reach, x, triangles, trees, choice, gaps):
+    """Distance of each place from the triangles at x [m], where it is at most its `reach`."""
+    stack = np.empty(STACK_SIZE, np.int32)
     for i in range(places.shape[0]):
-        best = reach[i] * reach[i]
-        for axis in range(3):
-            p[axis] = (places[i, axis] - grid.low[axis]) / size
-            first[axis] = max(0, int(np.floor(p[axis] - reach[i] / size)))
-            last[axis] = min(grid.shape[axis] - 1, int(np.floor(p[axis] + reach[i] / size)))
-        for a in range(first[0], last[0] + 1):
-            for b in range(first[1], last[1] + 1):
-                for c in range(first[2], last[2] + 1):
-                    cell = (a * grid.shape[1] + b) * grid.shape[2] + c
-                    if grid.start[cell] == grid.start[cell + 1]:
-                        continue
-                    da, db, dc = (
-                        max(a - p[0], p[0] - a - 1.0),
-                        max(b - p[1], p[1] - b - 1.0),
-                        max(c - p[2], p[2] - c - 1.0),
-                    )
-                    away = max(da, 0.0) ** 2 + max(db, 0.0) ** 2 + max(dc, 0.0) ** 2
-                    if away * size * size > best:
-                        continue
-                    for q in range(grid.start[cell], grid.start[cell + 1]):
-                        f = grid.triangles[grid.entry[q]]
-                        square = closest_on_corners(places, i, grid.x, f[0], f[1], f[2])[6]
-                        if square <= best:
-                            best = square
-                            gaps[i] = np.sqrt(square)
+        t = nearest_triangle(places, i, reach[i] * reach[i], x, 0, triangles, trees, choice, stack)
+        if t >= 0:
+            f = triangles[t]
+            gaps[i] = np.sqrt(closest_on_corners(places, i, x, f[0], f[1], f[2])[6])

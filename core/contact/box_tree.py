@@ -1,8 +1,8 @@
 """Bounding boxes over the triangles of each body: built once, refitted to moved points.
 
-One complete binary tree per body, stored as a heap (children of node i: 2 i + 1 and 2 i + 2). Triangles are
-ordered by median splits of their rest positions, so a tree is balanced for any mesh and keeps its structure while the
-body deforms; only the boxes are refitted.
+One complete binary tree per body, stored as a heap (children of node i: 2 i + 1 and 2 i + 2). Triangles are ordered
+along a space-filling curve at rest, so a tree is balanced for any mesh and keeps its structure while the body deforms;
+only the boxes are refitted.
 """
 
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..jit import kernel
+from ..topology import space_filling_order
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -27,30 +28,9 @@ class Trees(NamedTuple):
     depth: Any  # levels below the root, -1 for a body without triangles, shape (body_count,)
     box: Any  # lower corner, upper corner [m], shape (node_count, 6)
 
-    def refit(self, x: FloatArray, triangles: IntArray, active: NDArray[np.uint8]) -> None:
-        """Fit the boxes of the bodies with `active[body] != 0` to positions x [m], shape (point_count, 3)."""
-        refit(x, triangles, active, self)
-
-
-def median_order(centres: FloatArray, part_count: int) -> NDArray[np.int64]:
-    """Order of `centres` (n, 3) such that `part_count` (a power of two) equal runs are compact in space.
-
-    Run k covers places `k * n // part_count` to `(k + 1) * n // part_count`; each level halves every run at
-    the median of its longest axis.
-    """
-    count = centres.shape[0]
-    order = np.arange(count)
-    places = np.arange(count)
-    runs = 1
-    while runs < part_count:
-        start = np.arange(runs + 1) * count // runs
-        run = np.searchsorted(start, places, side="right") - 1
-        sorted_centres = centres[order]
-        extent = np.maximum.reduceat(sorted_centres, start[:-1]) - np.minimum.reduceat(sorted_centres, start[:-1])
-        key = sorted_centres[places, np.argmax(extent, axis=1)[run]]
-        order = order[np.lexsort((order, key, run))]
-        runs *= 2
-    return order
+    def refit(self, x: FloatArray, triangles: IntArray) -> None:
+        """Fit the boxes to positions x [m], shape (point_count, 3)."""
+        refit(x, triangles, self)
 
 
 def build_trees(rest_positions: FloatArray, triangles: IntArray, body_triangle_start: IntArray) -> Trees:
@@ -69,7 +49,7 @@ def build_trees(rest_positions: FloatArray, triangles: IntArray, body_triangle_s
                 levels += 1
             depth[body] = levels
             nodes = (2 << levels) - 1
-            order[start:end] = start + median_order(centres[start:end], 1 << levels)
+            order[start:end] = start + space_filling_order(centres[start:end])
         node_start[body + 1] = node_start[body] + nodes
     return Trees(
         triangle_order=order,
@@ -80,12 +60,19 @@ def build_trees(rest_positions: FloatArray, triangles: IntArray, body_triangle_s
     )
 
 
+def tree_of(x: FloatArray, triangles: IntArray) -> Trees:
+    """The tree of one surface at x, as that of body 0."""
+    trees = build_trees(x, triangles, np.array([0, len(triangles)]))
+    trees.refit(x, triangles)
+    return trees
+
+
 @kernel
-def refit(x, triangles, active, trees):
-    """Boxes of the nodes of active bodies: of the leaves, then of the levels above them."""
+def refit(x, triangles, trees):
+    """Boxes of the nodes of all bodies: of the leaves, then of the levels above them."""
     box = trees.box
-    for body in range(active.shape[0]):
-        if active[body] == 0 or trees.depth[body] < 0:
+    for body in range(trees.depth.shape[0]):
+        if trees.depth[body] < 0:
             continue
         base, first = trees.node_start[body], trees.triangle_start[body]
         size = trees.triangle_start[body + 1] - first

@@ -190,7 +190,13 @@ def pierced(x, surfaces, rows, edge_low, edge_high, noise, pairs):
         highest = min(np.floor((edge_high[e, across] - rows.first) / rows.width), last - 1.0)
         for row in range(int(min(lowest, last)), int(max(highest, -1.0)) + 1):
             begin, end = rows.start[row], rows.start[row + 1]
-            place = begin + np.searchsorted(rows.low[begin:end, along], edge_low[e, along] - longest)
+            place, beyond = begin, end  # by halves: numpy's search would take ten kernels
+            while place < beyond:
+                half = (place + beyond) // 2
+                if rows.low[half, along] < edge_low[e, along] - longest:
+                    place = half + 1
+                else:
+                    beyond = half
             while place < end and rows.low[place, along] <= edge_high[e, along]:
                 near = True
                 for axis in range(3):

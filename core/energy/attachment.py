@@ -16,8 +16,8 @@ from .elements import Energy, Part
 
 def glued(model: Model) -> Part:
     """The attachments of a model."""
-    held = model.attachments
-    return Part(held.points, held.weights, np.zeros_like(held.offset), held.stiffness[:, None])
+    glue = model.attachments
+    return Part(glue.points, glue.weights, np.zeros_like(glue.offset), glue.stiffness[:, None])
 
 
 def rotated_offsets(model: Model, x: FloatArray) -> FloatArray:

@@ -13,22 +13,22 @@ A skin stretched by the factor s at unchanged angles has the bending energy of i
 FOLD keeps m smooth where the two triangles fold onto each other (n = 0); c compensates for it at rest.
 """
 
-import numpy as np
-
-from ..jit import inline_kernel, kernel
-from ..simd import four, load3, load4, root, spread, store3, transposed
+from ..jit import kernel
+from ..simd import root
 
 #: Length of the sum of two unit normals below which the rest bend fades out [1]: a fold to within about 6 degrees.
 FOLD = 0.1
 
 
-@inline_kernel
-def bend_terms(ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3, s1, s2, c, k):
-    """Energy [J] and forces [N] on the last three points of one hinge or four.
-
-    Numbers or lanes alike. e, a, d: from the first point to the others; w1 .. w3 their weights; s1, s2: 1 / |normal| at
-    rest; c, k as above.
-    """
+@kernel
+def hinge_energy(h, x, hinges, force):
+    """Energy [J] of hinge h; writes the force [N] on its points to `force[h]`."""
+    i, j, p, q = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
+    ex, ey, ez = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+    ax, ay, az = x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2]
+    dx, dy, dz = x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2]
+    w1, w2, w3 = hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3]
+    s1, s2, c, k = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1], hinges.rest_bend[h], hinges.stiffness[h]
     # the weights sum to zero, so differences suffice; they are accurate far from the origin
     rx = w1 * ex + w2 * ax + w3 * dx
     ry = w1 * ey + w2 * ay + w3 * dy
@@ -48,88 +48,9 @@ def bend_terms(ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3, s1, s2, c, k):
     on_e = fy * gz - fz * gy - w1 * rx, fz * gx - fx * gz - w1 * ry, fx * gy - fy * gx - w1 * rz
     on_a = s1 * ux - w2 * rx, s1 * uy - w2 * ry, s1 * uz - w2 * rz
     on_d = -s2 * ux - w3 * rx, -s2 * uy - w3 * ry, -s2 * uz - w3 * rz
-    return energy, on_e, on_a, on_d
-
-
-@kernel
-def hinge_energy(h, x, hinges, force):
-    """Energy [J] of hinge h; writes the force [N] on its points to `force[h]`."""
-    i, j, p, q = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
-    ex, ey, ez = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
-    ax, ay, az = x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2]
-    dx, dy, dz = x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2]
-    energy, on_e, on_a, on_d = bend_terms(
-        ex, ey, ez, ax, ay, az, dx, dy, dz, hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3],
-        hinges.normal_scale[h, 0], hinges.normal_scale[h, 1], hinges.rest_bend[h], hinges.stiffness[h],
-    )  # fmt: skip
     for axis in range(3):
         force[h, 0, axis] = -(on_e[axis] + on_a[axis] + on_d[axis])
         force[h, 1, axis] = on_e[axis]
         force[h, 2, axis] = on_a[axis]
         force[h, 3, axis] = on_d[axis]
     return energy
-
-
-@kernel
-def four_hinges(g, h, k, l, x, hinges, force):
-    """Forces of four hinges, as `hinge_energy` has them, in lanes."""
-    points, weight, scale, c, stiffness = (
-        hinges.points, hinges.weight, hinges.normal_scale, hinges.rest_bend, hinges.stiffness
-    )  # fmt: skip
-    i0, i1, i2, i3 = (
-        load3(x, 3 * points[g, 0]), load3(x, 3 * points[h, 0]), load3(x, 3 * points[k, 0]), load3(x, 3 * points[l, 0])
-    )  # fmt: skip
-    ex, ey, ez, _ = transposed(
-        load3(x, 3 * points[g, 1]) - i0, load3(x, 3 * points[h, 1]) - i1,
-        load3(x, 3 * points[k, 1]) - i2, load3(x, 3 * points[l, 1]) - i3,
-    )  # fmt: skip
-    ax, ay, az, _ = transposed(
-        load3(x, 3 * points[g, 2]) - i0, load3(x, 3 * points[h, 2]) - i1,
-        load3(x, 3 * points[k, 2]) - i2, load3(x, 3 * points[l, 2]) - i3,
-    )  # fmt: skip
-    dx, dy, dz, _ = transposed(
-        load3(x, 3 * points[g, 3]) - i0, load3(x, 3 * points[h, 3]) - i1,
-        load3(x, 3 * points[k, 3]) - i2, load3(x, 3 * points[l, 3]) - i3,
-    )  # fmt: skip
-    _, w1, w2, w3 = transposed(load4(weight, 4 * g), load4(weight, 4 * h), load4(weight, 4 * k), load4(weight, 4 * l))
-    _, on_e, on_a, on_d = bend_terms(
-        ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3,
-        four(scale[g, 0], scale[h, 0], scale[k, 0], scale[l, 0]),
-        four(scale[g, 1], scale[h, 1], scale[k, 1], scale[l, 1]),
-        four(c[g], c[h], c[k], c[l]), four(stiffness[g], stiffness[h], stiffness[k], stiffness[l]),
-    )  # fmt: skip
-    on_i = -(on_e[0] + on_a[0] + on_d[0]), -(on_e[1] + on_a[1] + on_d[1]), -(on_e[2] + on_a[2] + on_d[2])
-    store_slot(g, h, k, l, 0, on_i, force)
-    store_slot(g, h, k, l, 1, on_e, force)
-    store_slot(g, h, k, l, 2, on_a, force)
-    store_slot(g, h, k, l, 3, on_d, force)
-
-
-@kernel
-def store_slot(g, h, k, l, slot, on_point, force):
-    """Store the forces on the points of one slot of four hinges, three lanes."""
-    one, two, three, last = transposed(on_point[0], on_point[1], on_point[2], on_point[0])
-    store3(force, 12 * g + 3 * slot, one)
-    store3(force, 12 * h + 3 * slot, two)
-    store3(force, 12 * k + 3 * slot, three)
-    store3(force, 12 * l + 3 * slot, last)
-
-
-@kernel
-def evaluate_bend(x, hinges, force):
-    """Force [N] on the points of every hinge, shape (hinge_count, 4, 3)."""
-    count = hinges.points.shape[0]
-    even = count // 4 * 4
-    for h in range(0, even, 4):
-        four_hinges(h, h + 1, h + 2, h + 3, x, hinges, force)
-    for h in range(even, count):
-        hinge_energy(h, x, hinges, force)
-
-
-@kernel
-def bend_force(i, hinges, force):
-    """Force on vertex i [N] as lanes: the sum of the rows of `force`, shape (hinge_count, 4, 3), that belong to it."""
-    total = spread(0.0)
-    for entry in range(np.uint64(hinges.vertex_start[i]), np.uint64(hinges.vertex_start[i + 1])):
-        total = total + load3(force, 3 * hinges.vertex_entry[entry])
-    return total

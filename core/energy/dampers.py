@@ -13,21 +13,15 @@ from ..array_types import FloatArray, IntArray
 from ..tiny import TINY
 
 
-def damper_tension(x: FloatArray, v: FloatArray, points: IntArray, damping: FloatArray) -> FloatArray:
-    """Tension of each damper per length of its spring, c (v_rel . d) / l [N/m], shape (edge_count,).
+def damper_forces(x: FloatArray, v: FloatArray, points: IntArray, damping: FloatArray) -> FloatArray:
+    """Force of the dampers on each vertex [N], shape of v: (vertex_count, 3).
 
-    x [m], v [m/s], shape (vertex_count or more, 3); `damping` c [N s/m].
+    x [m], v [m/s], shape (vertex_count or more, 3); `damping` c [N s/m], shape (edge_count,).
     """
     first, second = points.T
     d = x[second] - x[first]
     along = np.einsum("ij,ij->i", d, v[second] - v[first])
-    return np.asarray(damping * along / (np.einsum("ij,ij->i", d, d) + TINY))
-
-
-def damper_forces(x: FloatArray, v: FloatArray, points: IntArray, damping: FloatArray) -> FloatArray:
-    """Force of the dampers on each vertex [N], shape of v: (vertex_count, 3)."""
-    first, second = points.T
-    pull = damper_tension(x, v, points, damping)[:, None] * (x[second] - x[first])
+    pull = (damping * along / (np.einsum("ij,ij->i", d, d) + TINY))[:, None] * d
     force = np.zeros_like(v)
     np.add.at(force, first, pull)
     np.subtract.at(force, second, pull)

@@ -4,8 +4,8 @@
 
 A spring to a fixed position has one point, one between two vertices two, an attachment four. Such an energy is a file
 with the elements of a model, and phi with its derivatives as a kernel. Only `energies.py` names it. Explicit steps and
-the papers' integrators add the forces (`add_element_forces`, `evaluate_elements`); XPBD projects one element after the
-other (`project_elements`).
+the papers' integrators add the forces (`add_element_forces`); XPBD projects one element after the other
+(`project_elements`).
 
 Kernels call phi by its address, so that another list of energies needs no new compilation.
 
@@ -106,15 +106,6 @@ def apart(elements, e, x, stride):
 def terms_at(elements, e, dx, dy, dz):
     """phi of element e with its derivatives at d."""
     return call_potential(elements.potential[e], elements.parameters, elements.first[e], dx, dy, dz)
-
-
-@kernel
-def evaluate_elements(elements, x, force):
-    """Force -phi' [N] of each element; three numbers a point."""
-    for e in range(elements.first.shape[0]):
-        dx, dy, dz = apart(elements, e, x, 3)
-        terms = terms_at(elements, e, dx, dy, dz)
-        force[e, 0], force[e, 1], force[e, 2] = -terms[1], -terms[2], -terms[3]
 
 
 @lean_kernel

@@ -1,7 +1,7 @@
 """The list of energies of elements, and the elements of a model.
 
-Springs, hinges, gas and tetrahedra are not in it: each is evaluated four elements at a time, by kernels of their own
-(`bodies.py`, `solvers/explicit/skins.py`), and the last three depend on more than one sum of points.
+Springs, hinges, gas and tetrahedra are not in it: kernels of their own (`solvers/explicit/skins.py`) evaluate several
+at a time, and the last three depend on more than one sum of points.
 """
 
 import numpy as np

@@ -13,34 +13,10 @@ Below a twentieth of the rest volume the logarithm is continued by its parabola,
 
 from math import log
 
-import numpy as np
-
 from ..jit import kernel, lean_inline_kernel
-from ..simd import lane, load3, rotated, spread, store3, sum_spread
 
 #: Volume below which the gas law is continued as a parabola [rest volume]: keeps the pressure finite.
 SMALLEST_VOLUME_SHARE = 0.05
-
-
-@kernel
-def volume_gradient(x, body_point_start, fans, gradient, volumes):
-    """Write dV/dx [m^2] to `gradient`, shape (vertex_count, 3), and the volume of each membrane's gas [m^3].
-
-    Positions are relative to the body's first vertex: accurate far from the origin.
-    """
-    for body in range(volumes.shape[0]):
-        origin = load3(x, 3 * body_point_start[body])
-        volume = spread(0.0)
-        for i in range(body_point_start[body], body_point_start[body + 1]):
-            total = spread(0.0)
-            for q in range(np.uint64(fans.vertex_start[i]), np.uint64(fans.vertex_start[i + 1])):
-                a = load3(x, 3 * fans.corners[q, 0]) - origin
-                b = load3(x, 3 * fans.corners[q, 1]) - origin
-                total = total + (a * rotated(b) - rotated(a) * b)
-            total = rotated(total) / 6.0
-            store3(gradient, 3 * i, total)
-            volume = volume + (load3(x, 3 * i) - origin) * total
-        volumes[body] = lane(sum_spread(volume), 0) / 3.0
 
 
 @lean_inline_kernel
@@ -62,27 +38,18 @@ def gas_law(volume, rest_volume, gas, base, exponent):
     """Gauge pressure [Pa], stiffness -dp/dV [Pa/m^3], and energy [J] of `gas` = nRT [J]."""
     pressure = gauge_pressure(volume, rest_volume, gas, base, exponent)
     smallest = SMALLEST_VOLUME_SHARE * rest_volume
-    lack, held = smallest - volume, base * (volume - rest_volume)
+    lack, outside = smallest - volume, base * (volume - rest_volume)
     if exponent == 1.0:
         if volume >= smallest:
-            return pressure, gas / (volume * volume), -gas * log(volume / rest_volume) + held
+            return pressure, gas / (volume * volume), -gas * log(volume / rest_volume) + outside
         fall = gas / (smallest * smallest)
         energy = -gas * log(SMALLEST_VOLUME_SHARE) + gas / smallest * lack + 0.5 * fall * lack * lack
-        return pressure, fall, energy + held
+        return pressure, fall, energy + outside
     power = 1.0 - exponent
     if volume >= smallest:
         energy = -gas * ((volume / rest_volume) ** power - 1.0) / power
-        return pressure, exponent * (pressure + base) / volume, energy + held
+        return pressure, exponent * (pressure + base) / volume, energy + outside
     most = gas / rest_volume * SMALLEST_VOLUME_SHARE**-exponent
     fall = exponent * most / smallest
     energy = -gas * (SMALLEST_VOLUME_SHARE**power - 1.0) / power + most * lack + 0.5 * fall * lack * lack
-    return pressure, fall, energy + held
-
-
-@kernel
-def gauge_pressures(volume, rest_volume, gas, base, exponent, pressure):
-    """Gauge pressure [Pa] of each membrane's gas; 0 without."""
-    for body in range(pressure.shape[0]):
-        pressure[body] = 0.0
-        if rest_volume[body] > 0.0:
-            pressure[body] = gauge_pressure(volume[body], rest_volume[body], gas[body], base[body], exponent[body])
+    return pressure, fall, energy + outside

@@ -50,15 +50,12 @@ def rest_hinges(
     # |J| of the bend vector less the rest bend along the normal: |w| / cos(a / 2) at an angle a
     lever = 2.0 * np.abs(weight) / np.sqrt(np.maximum(length2, FOLD**2))[:, None]
     stiffness *= kept_shares(points, lever, stiffness, body[:vertex_count], edges)
-    start, entry = topology.grouped(points.ravel(), vertex_count)
     return Hinges(
         points=points,
         weight=weight,
         rest_bend=rest_bend,
         normal_scale=1.0 / size,
         stiffness=stiffness,
-        vertex_start=start,
-        vertex_entry=entry,
     )
 
 
@@ -70,10 +67,10 @@ def kept_shares(points: IntArray, lever: FloatArray, stiffness: FloatArray, body
     # the largest eigenvalue of a sum of 2 k d d' in a plane is at least that
     springs = np.maximum(np.bincount(ends, both, count), 2.0 * most)
     row = ((stiffness * lever.sum(axis=1))[:, None] * lever).ravel()
-    held, limit = np.bincount(points.ravel(), row, count), BEND_SHARE * springs
+    sums, limit = np.bincount(points.ravel(), row, count), BEND_SHARE * springs
     for number in np.unique(body[points[:, 0]]):
         own = body == number
-        limit[own] = np.maximum(limit[own], OUTSTANDING * np.sort(held[own])[np.count_nonzero(own) // 4])
+        limit[own] = np.maximum(limit[own], OUTSTANDING * np.sort(sums[own])[np.count_nonzero(own) // 4])
     level = levels(row, points.ravel(), limit)[points.ravel()]
     kept: FloatArray = np.divide(level, row, out=np.ones(len(row)), where=row > level).reshape(points.shape).min(axis=1)
     return kept

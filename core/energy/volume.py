@@ -27,25 +27,3 @@ def tetrahedron_gradient(t, points, x, gradient):
     gradient[t, 3, 0], gradient[t, 3, 1], gradient[t, 3, 2] = wx, wy, wz
     gradient[t, 0, 0], gradient[t, 0, 1], gradient[t, 0, 2] = -ux - vx - wx, -uy - vy - wy, -uz - vz - wz
     return ax * ux + ay * uy + az * uz
-
-
-@kernel
-def evaluate_tetrahedra(x, tetrahedra, pressure, gradient):
-    """`pressure` K (1 - V / V0) [Pa], shape (tetrahedron_count,); `gradient` dV/dx [m^2] (tetrahedron_count, 4, 3)."""
-    for t in range(tetrahedra.points.shape[0]):
-        volume = tetrahedron_gradient(t, tetrahedra.points, x, gradient)
-        pressure[t] = tetrahedra.stiffness[t] * (tetrahedra.rest_volume[t] - volume)
-
-
-@kernel
-def tetrahedron_force(i, vertex_start, vertex_entry, pressure, gradient):
-    """Force on vertex i [N]."""
-    fx = fy = fz = 0.0
-    for q in range(vertex_start[i], vertex_start[i + 1]):
-        t = vertex_entry[q] >> 2
-        slot = vertex_entry[q] & 3
-        p = pressure[t]
-        fx += p * gradient[t, slot, 0]
-        fy += p * gradient[t, slot, 1]
-        fz += p * gradient[t, slot, 2]
-    return fx, fy, fz

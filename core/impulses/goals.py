@@ -64,11 +64,11 @@ def rest_goals(
             own = point_of_vertex[point_start[body] : point_start[body + 1]]
             all_points = np.repeat(own[:, None], 4, axis=1)
             all_weights = np.tile([1.0, 0.0, 0.0, 0.0], (len(own), 1))
-        held = _masses_of(all_points, np.abs(all_weights), mass)[goals.vertices] * goals.weights
+        pulled_mass = _masses_of(all_points, np.abs(all_weights), mass)[goals.vertices] * goals.weights
         points.append(all_points[goals.vertices])
         weights.append(all_weights[goals.vertices])
-        stiffness.append(goals.stiffness / body_mass[body] * held)
-        damping.append(goals.damping * held)
+        stiffness.append(goals.stiffness / body_mass[body] * pulled_mass)
+        damping.append(goals.damping * pulled_mass)
         counts[body] = len(goals.vertices)
     table, shares = np.concatenate(points).astype(np.int32), np.concatenate(weights)
     return Goals(

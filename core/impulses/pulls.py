@@ -25,7 +25,7 @@ PATCH_SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """Where a body is held; made by `World.handle`."""
+    """Where a body is grabbed; made by `World.handle`."""
 
     body: int  # membranes first, then rigid bodies
     points: IntArray  # vertices of the patch of a soft body, shape (n,); none on a rigid body
@@ -104,7 +104,7 @@ class FramePulls:
         self.impulses = np.zeros((len(pulls), 3))
 
     def wake(self, state: State) -> None:
-        """Wake the bodies that are held."""
+        """Wake the bodies that are grabbed."""
         for pull in self._pulls:
             state.still[pull.handle.body] = 0.0
             if not len(pull.handle.points):

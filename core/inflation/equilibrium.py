@@ -23,7 +23,7 @@ from ..model import Model
 from ..solvers.explicit.stability import Bounds
 from ..tiny import TINY
 from ..topology import triangle_areas
-from .relaxation import MIXING, Relaxing, State, evaluate, relax, relaxing_of, residual, shake
+from .relaxation import MIXING, Relaxing, State, relax, relaxing_of
 
 #: Residual in equilibrium [p A]: against an atmosphere a gauge pressure of 500 Pa is then right to 0.5 %.
 TOLERANCE = 1e-4
@@ -72,8 +72,8 @@ class Equilibrium:
         no equilibrium within LARGEST_STRAIN, the shape with about that strain. `tolerance`: residual [p A].
         """
         pressure = max(gauge_pressure, 0.0)
-        force, volume = self.forces(pressure, start)
-        enough = max(pressure * self._area, residual(force.ravel(), self._inverse_mass(pressure, start))) * tolerance
+        _, volume, residual = self.forces(pressure, start)
+        enough = max(pressure * self._area, residual) * tolerance
         found = self._relax(pressure, start, enough)
         is_held = self._mean_strain(found.positions) <= LARGEST_STRAIN and found.volume <= self._largest_volume()
         times = min(OVERPRESSURE, IRONING_STRAIN / max(found.strain, TINY))
@@ -87,12 +87,13 @@ class Equilibrium:
         with_gas, without = (self.forces(p, x)[0] for p in (gauge_pressure, 0.0))
         return with_gas[:, :3] - without[:, :3]
 
-    def forces(self, gauge_pressure: float, x: FloatArray) -> tuple[FloatArray, float]:
-        """Forces on the vertices at positions x [N], rows of four numbers, and the volume [m^3]."""
-        force, gas = np.zeros(4 * self.model.vertex_count), self._relaxing.skins.gas
+    def forces(self, gauge_pressure: float, x: FloatArray) -> tuple[FloatArray, float, float]:
+        """Forces on the vertices at positions x [N], rows of four numbers, the volume [m^3] and the residual [N]."""
+        state, gas = _at(x), self._relaxing.skins.gas
         gas.amount[:] = gauge_pressure
-        evaluate(self._relaxing, _flat(x), force)
-        return force.reshape(-1, 4), float(gas.volume[0])
+        free = np.where(self.model.pinned, 0.0, 1.0)
+        residual = relax(self._relaxing, state, free, 0.0, 0.0, np.inf, np.inf, 1)  # no step, as any residual is enough
+        return state.force.reshape(-1, 4), float(gas.volume[0]), residual
 
     def tighten(self, rest_lengths: FloatArray) -> None:
         """Give the springs other rest lengths [m], shape (edge_count,)."""
@@ -112,11 +113,9 @@ class Equilibrium:
 
     def _relax(self, pressure: float, start: FloatArray, enough: float, ironing: float = 0.0) -> Rest:
         """An equilibrium with a residual of `enough` [N] from a nudged start; before, `ironing` times the pressure."""
-        n, longest = self.model.vertex_count, LONGEST_MOVE * self._edge
-        state = State(_flat(start), np.zeros(4 * n), np.zeros(4 * n), np.array([1.0, MIXING, 0.0]))
+        longest, state = LONGEST_MOVE * self._edge, _at(start)
         rows = state.x.reshape(-1, 4)
-        force, _ = self.forces(pressure, start)
-        left = residual(force.ravel(), self._inverse_mass(pressure, start))
+        left = self.forces(pressure, start)[2]
         if left > enough:
             rows += self._nudge(start)
         largest, gas = self._largest_volume(), self._relaxing.skins.gas
@@ -124,16 +123,15 @@ class Equilibrium:
             gas.amount[:] = times * pressure
             for _ in range(steps // MEASURED):
                 inverse_mass = self._inverse_mass(times * pressure, rows)
-                shake(self._relaxing, state, inverse_mass, longest, KEPT, largest, MEASURED)
+                relax(self._relaxing, state, inverse_mass, longest, KEPT, -1.0, largest, MEASURED)
             left = np.inf
         gas.amount[:] = pressure
         state.v[:] = 0.0
         for _ in range(STEP_LIMIT // MEASURED):
             if not left > enough or gas.volume[0] > largest or self._mean_strain(rows) > LARGEST_STRAIN:
                 break
-            left = relax(
-                self._relaxing, state, self._inverse_mass(pressure, rows), longest, enough, largest, MEASURED
-            )  # fmt: skip
+            inverse_mass = self._inverse_mass(pressure, rows)
+            left = relax(self._relaxing, state, inverse_mass, longest, 0.0, enough, largest, MEASURED)
         x = np.ascontiguousarray(rows[:, :3])
         return Rest(x, self.forces(pressure, x)[1], self._exceeded_strain(x), left / max(enough, TINY))
 
@@ -181,8 +179,8 @@ class Equilibrium:
         return float(strain[order][np.searchsorted(area, EXCEEDING * area[-1])])
 
 
-def _flat(x: FloatArray) -> FloatArray:
-    """Positions as rows of four numbers, flat."""
+def _at(x: FloatArray) -> State:
+    """A relaxation that begins at positions x."""
     rows = np.zeros((len(x), 4))
     rows[:, :3] = x[:, :3]
-    return rows.ravel()
+    return State(rows.ravel(), np.zeros(4 * len(x)), np.zeros(4 * len(x)), np.array([1.0, MIXING, 0.0]))

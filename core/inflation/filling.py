@@ -140,8 +140,8 @@ class Filling:
     def _estimate(self) -> float:
         """Pressure [Pa] that the springs hold at MOST_STRAIN by the virial, sum k L^2 strain = 3 p V."""
         model = self._equilibrium.model
-        held = float((model.edges.stiffness * self._equilibrium.lengths(model.rest_positions) ** 2).sum())
-        return MOST_STRAIN * held / (3.0 * self._drawn_volume)
+        stiffness = float((model.edges.stiffness * self._equilibrium.lengths(model.rest_positions) ** 2).sum())
+        return MOST_STRAIN * stiffness / (3.0 * self._drawn_volume)
 
     def _tighten(self, lengths: FloatArray) -> None:
         self.rest_lengths = lengths

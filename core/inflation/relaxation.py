@@ -117,22 +117,11 @@ def move(state, inverse_mass, h, longest):
 
 
 @lean_kernel
-def shake(relaxing, state, inverse_mass, longest, kept, largest, count):
-    """At most `count` steps that keep the part `kept` of their velocities in each, up to the `largest` volume [m^3]."""
-    for _ in range(count):
-        evaluate(relaxing, state.x, state.force)
-        if relaxing.skins.gas.volume[0] > largest:
-            return
-        for k in range(state.v.shape[0]):
-            state.v[k] *= kept
-        move(state, inverse_mass, 1.0, longest)
-
-
-@lean_kernel
-def relax(relaxing, state, inverse_mass, longest, enough, largest, count):
+def relax(relaxing, state, inverse_mass, longest, kept, enough, largest, count):
     """At most `count` steps of FIRE, until the residual is `enough` [N] or the volume the `largest` [m^3].
 
-    Returns the residual before the last step.
+    Where `kept` is above 0, steps of unit length that keep this part of their velocities instead. Returns the residual
+    before the last step, at `state.force`.
     """
     x, v, force, words = state.x, state.v, state.force, state.words
     left = np.inf
@@ -141,6 +130,11 @@ def relax(relaxing, state, inverse_mass, longest, enough, largest, count):
         left = residual(force, inverse_mass)
         if not left > enough or relaxing.skins.gas.volume[0] > largest:
             return left
+        if kept > 0.0:
+            for k in range(v.shape[0]):
+                v[k] *= kept
+            move(state, inverse_mass, 1.0, longest)
+            continue
         power, motion2, force2 = 0.0, 0.0, 0.0
         for i in range(inverse_mass.shape[0]):
             w = inverse_mass[i]

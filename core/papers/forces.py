@@ -4,24 +4,21 @@
                                                 (Mesit 2007, eq. 14; Matyka 2004, eq. 1, 5; Martin 2009, 3.1)
 
 The dampers c along springs are the only ones that depend on velocities: what else damps a body acts between the steps
-(`dissipation.py`). The energies are those of `core/energy`; nothing is added to them here.
+(`dissipation.py`). All but these are the forces of explicit steps (`explicit/skins.py`); nothing is added to them here.
 """
 
 import numpy as np
 
 from ..array_types import FloatArray
 from ..bodies.flat.plane import Planes
-from ..energy.bend import bend_force, evaluate_bend
-from ..energy.dampers import damper_tension
-from ..energy.elements import evaluate_elements
+from ..energy.dampers import damper_forces
 from ..energy.energies import ModelElements
-from ..energy.gas import gauge_pressures, volume_gradient
-from ..energy.stretch import evaluate_stretch, stretch_force
-from ..energy.volume import evaluate_tetrahedra, tetrahedron_force
-from ..jit import kernel
+from ..jit import Repeated
 from ..model import Model
 from ..options import DEFAULTS, MethodOptions
-from ..simd import load3, store3, triple
+from ..solvers.explicit.layout import Numbering
+from ..solvers.explicit.skins import Gas, accelerate, skins_of, spring_order
+from ..team import team_of_one
 from .gas_rules import GasRules
 
 
@@ -29,20 +26,25 @@ class SoftForces:
     """Evaluates the forces of a model; the arrays it fills are its own."""
 
     def __init__(self, model: Model, options: MethodOptions = DEFAULTS) -> None:
-        edge_count, hinge_count, n = len(model.edges.points), len(model.hinges.points), model.vertex_count
+        n, number = model.vertex_count, np.arange(model.point_count, dtype=np.int32)
+        same = Numbering(number, number)
         self._model = model
         self._planes = Planes(model)
-        self._gas_rules = GasRules(model, options) if options.changes_gas else None
-        self._is_weighted = model.weighs_pressure
-        self._tension = np.zeros(edge_count)
-        self._hinge_force = np.zeros((hinge_count, 4, 3))
-        self._squeezed = np.zeros(len(model.tetrahedra.points))
-        self._tetrahedron_gradient = np.zeros((len(model.tetrahedra.points), 4, 3))
-        self._volume_gradient = np.zeros((n, 3))
-        self._volume, self._pressure = np.zeros((2, model.membrane_count))
         self._elements = ModelElements(model)
-        self._pull = np.zeros((len(self._elements), 3))
-        self.pulls_rigid = len(self._elements.rigid_bodies()) > 0  # whether elements pull rigid bodies
+        skins = skins_of(model, same)
+        self._gas_rules: GasRules | None = None
+        if options.changes_gas:
+            self._gas_rules = GasRules(model, options)
+            # by itself the gas does nothing; what it does by the rules is added
+            none = np.zeros(model.membrane_count)
+            skins = skins._replace(gas=skins.gas._replace(base=none, exponent=none))
+        self._skins = skins._replace(elements=self._elements.rows)
+        self._accelerate, self._spring_order = Repeated(accelerate, 1), spring_order(model, same)
+        self._x, self._pull = np.zeros((2, model.point_count, 4))
+        self._unit, self._scratch, self._team = np.ones(model.point_count), np.zeros(4 * n), team_of_one()
+        points = self._elements.rows.points[self._elements.rows.weights != 0.0]
+        self._pulled = np.unique(points[points >= n])  # points of rigid bodies
+        self.pulls_rigid = len(self._pulled) > 0  # whether elements pull rigid bodies
         self.has_dampers = bool(model.edge_damping.any())  # whether forces depend on velocities
         self.evaluations = 0
 
@@ -56,74 +58,45 @@ class SoftForces:
         `force`: on every vertex [N], zero on pinned ones, then force and torque [N m] of attachments on each rigid
         body, shape (unknown_count, 3). `arm`: of each rigid point from its body's centre [m].
         """
-        model = self._model
+        model, n, skins = self._model, self._model.vertex_count, self._skins
         self.evaluations += 1
-        evaluate_bodies(
-            x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, self._tension,
-            self._hinge_force, self._squeezed, self._tetrahedron_gradient, self._volume_gradient, self._volume,
-        )  # fmt: skip
-        if v is not None and self.has_dampers:
-            self._tension += damper_tension(x, v, model.edges.points, model.edge_damping)
-        if self._gas_rules is not None:
-            self._gas_rules.spread(x, self._volume_gradient)
-            if self._gas_rules.is_other_volume:
-                self._volume[:] = self._gas_rules.volumes(x)
-        if self._is_weighted:
-            self._volume_gradient *= model.pressure_weight[:, None]
-        gauge_pressures(self._volume, model.rest_volume, gas, model.gas_base, model.gas_exponent, self._pressure)
-        gather_forces(
-            x, model.vertex_mass, model.gravity, model.body_point_start, model.edges, model.hinges, model.tetrahedra,
-            self._tension, self._hinge_force, self._pressure, self._volume_gradient, self._squeezed,
-            self._tetrahedron_gradient, force,
-        )  # fmt: skip
-        force[model.vertex_count :] = 0.0
-        if len(self._pull):
-            self._add_elements(x, arm, force)
-        self._planes.hold(force)
-        force[: model.vertex_count][model.pinned] = 0.0
-
-    def _add_elements(self, x: FloatArray, arm: FloatArray, force: FloatArray) -> None:
-        """Pulls of the elements of energies on their points; few, so numpy does it, in the order of the rows."""
-        model, held, n = self._model, self._elements.rows, self._model.vertex_count
+        self._x[:, :3] = x
         self._elements.begin(x)
-        evaluate_elements(held, x.reshape(-1), self._pull)
-        for slot in range(4):
-            point, pull = held.points[:, slot], held.weights[:, slot, None] * self._pull
-            soft = point < n
-            np.add.at(force, point[soft], pull[soft])
-            solid = point[~soft] - n
-            row = model.rigid.unknown[solid]
-            np.add.at(force, row, pull[~soft])
-            np.add.at(force, row + 1, np.cross(arm[solid], pull[~soft]))
+        skins.gas.amount[:] = gas if self._gas_rules is None else 0.0
+        self._pull[:] = 0.0  # velocities of unit masses after a second are forces
+        self._accelerate(
+            self._x.ravel(), skins, self._pull.ravel(), self._unit, 1.0, 0.0, 0.0, 0.0, self._scratch, self._team
+        )
+        force[:n] = self._pull[:n, :3] + model.vertex_mass[:, None] * model.gravity
+        if v is not None and self.has_dampers:
+            force[:n] += damper_forces(x, v, model.edges.points, model.edge_damping)
+        if self._gas_rules is not None:
+            force[:n] += self._push(self._gas_rules, x, gas)
+        force[n:] = 0.0
+        if self.pulls_rigid:
+            solid, pull = self._pulled - n, self._pull[self._pulled, :3]
+            np.add.at(force, model.rigid.unknown[solid], pull)
+            np.add.at(force, model.rigid.unknown[solid] + 1, np.cross(arm[solid], pull))
+        self._planes.hold(force)
+        force[:n][model.pinned] = 0.0
+
+    def take_rest_lengths(self) -> None:
+        """Use the rest lengths of the model's springs, which have changed in place."""
+        springs = self._skins.springs
+        springs.rest_force[:] = springs.stiffness * self._model.edges.rest_length[self._spring_order]
+
+    def _push(self, rules: GasRules, x: FloatArray, gas: FloatArray) -> FloatArray:
+        """Forces of the gas on the vertices by other rules [N]."""
+        model, n = self._model, self._model.vertex_count
+        gradient = volume_gradient(self._skins.gas, n)
+        rules.spread(x, gradient)
+        push = rules.pressures(x, gas)[model.point_body[:n]] * model.pressure_weight
+        return np.asarray(push[:, None] * gradient)
 
 
-@kernel
-def evaluate_bodies(
-    x, body_point_start, edges, hinges, tetrahedra, fans, tension, hinge_force, squeezed, tetrahedron_gradient,
-    gradient, volume,
-):  # fmt: skip
-    """Fill the arrays of the four kernels. One call: unpacking its arguments costs as much as a small body."""
-    evaluate_stretch(x, edges, tension)
-    evaluate_bend(x, hinges, hinge_force)
-    evaluate_tetrahedra(x, tetrahedra, squeezed, tetrahedron_gradient)
-    volume_gradient(x, body_point_start, fans, gradient, volume)
-
-
-@kernel
-def gather_forces(
-    x, mass, gravity, body_point_start, edges, hinges, tetrahedra, tension, hinge_force, pressure, gradient, squeezed,
-    tetrahedron_gradient, force,
-):  # fmt: skip
-    """Gravity, springs, bending, tetrahedra and gas on every vertex [N]."""
-    for body in range(pressure.shape[0]):
-        p = pressure[body]
-        for i in range(body_point_start[body], body_point_start[body + 1]):
-            total = stretch_force(i, load3(x, 3 * i), x, edges, tension) + p * load3(gradient, 3 * i)
-            if hinge_force.shape[0] > 0:
-                total = total + bend_force(i, hinges, hinge_force)
-            if squeezed.shape[0] > 0:
-                sx, sy, sz = tetrahedron_force(
-                    i, tetrahedra.vertex_start, tetrahedra.vertex_entry, squeezed, tetrahedron_gradient
-                )
-                total = total + triple(sx, sy, sz)
-            store3(force, 3 * i, total + mass[i] * triple(gravity[0], gravity[1], gravity[2]))
+def volume_gradient(gas: Gas, vertex_count: int) -> FloatArray:
+    """dV/dx [m^2] of each vertex where the forces were evaluated last, shape (vertex_count, 3)."""
+    corners, normals = gas.corners.reshape(-1, 3) // 4, gas.normal.reshape(-1, 4)[:-1, None, :3]
+    gradient = np.zeros((vertex_count, 3))
+    np.add.at(gradient, corners, normals / 6.0)
+    return gradient

@@ -24,24 +24,21 @@ out of it (`rigid_motion.py`).
 
 import numpy as np
 
+from .. import topology
 from ..array_types import FloatArray, IntArray
 from ..bodies.flat.band import STRIP_TO_VOLUME
-from ..energy.gas import gauge_pressures
+from ..energy.gas import gauge_pressure
 from ..model import Model
 from ..options import MethodOptions
 from ..solvers.rigid_motion import rigid_motions
 
 
 class GasRules:
-    """Volumes and forces of the gas in the membranes of a model by the rules of `options`.
-
-    `is_other_volume`: whether V is not the exact volume.
-    """
+    """Volumes and forces of the gas in the membranes of a model by the rules of `options`."""
 
     def __init__(self, model: Model, options: MethodOptions) -> None:
         self._model = model
         self._volume_rule = options.volume
-        self.is_other_volume = options.volume != "EXACT"
         self._has_gas = model.rest_volume > 0.0
         self._triangles = _gas_triangles(model, self._volume_rule == "CENTRE_FAN")
         self._triangle_body = model.point_body[self._triangles[:, 0]]
@@ -54,7 +51,7 @@ class GasRules:
         self._owner = model.point_body[: model.vertex_count]
         self._motion = np.zeros((model.membrane_count, 15))
         if options.spread == "VALENCE":
-            springs = np.diff(model.edges.vertex_start).astype(float)
+            springs = np.bincount(model.edges.points.ravel(), minlength=model.vertex_count).astype(float)
             count = np.bincount(self._owner, minlength=model.membrane_count)
             average = np.bincount(self._owner, springs, model.membrane_count) / count
             self._share = springs / average[self._owner]
@@ -87,8 +84,11 @@ class GasRules:
 
     def pressures(self, x: FloatArray, gas: FloatArray) -> FloatArray:
         """Gauge pressure of each membrane [Pa] at x with nRT = `gas` [J]; 0 where there is no gas."""
-        model, pressures = self._model, np.zeros(self._model.membrane_count)
-        gauge_pressures(self.volumes(x), model.rest_volume, gas, model.gas_base, model.gas_exponent, pressures)
+        model, volumes, pressures = self._model, self.volumes(x), np.zeros(self._model.membrane_count)
+        for body in np.flatnonzero(self._has_gas).tolist():
+            pressures[body] = gauge_pressure(
+                volumes[body], model.rest_volume[body], gas[body], model.gas_base[body], model.gas_exponent[body]
+            )
         return pressures
 
     def spread(self, x: FloatArray, gradient: FloatArray) -> None:
@@ -105,9 +105,7 @@ class GasRules:
 
 def _gas_triangles(model: Model, without_caps: bool) -> IntArray:
     """Triangles of all membranes with gas, shape (count, 3); the caps of a flat body join odd or even points."""
-    first = np.repeat(np.arange(model.vertex_count), np.diff(model.fans.vertex_start))
-    triangles: IntArray = np.column_stack([first, model.fans.corners])
-    triangles = triangles[(first[:, None] < triangles[:, 1:]).all(axis=1)]  # each is gathered at three vertices
+    triangles = topology.fan_triangles(model.fans.vertex_start, model.fans.corners)
     side = (triangles - model.body_point_start[model.point_body[triangles]]) % 2
     is_cap = (model.flat.depth[model.point_body[triangles[:, 0]]] > 0.0) & (side == side[:, :1]).all(axis=1)
     return triangles[~is_cap] if without_caps else triangles

@@ -61,8 +61,7 @@ class ForceBased(Integrator):
             self.answers |= self._reflection.pairs
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
-        self._stiffness = np.zeros(n)
-        stiffness_at_vertices(model.edges, self._stiffness)
+        self._stiffness = stiffness_at_vertices(model.edges, n)
         self._edge = space.contact.run.scale[: model.membrane_count, 1]  # mean edge [m]
         self._has_pins = np.logical_or.reduceat(model.pinned, model.body_point_start[: model.membrane_count])
         self._still = np.zeros((model.membrane_count, 15))  # scratch, see `bodies.rigid.motion`
@@ -72,6 +71,10 @@ class ForceBased(Integrator):
         """See `Integrator`."""
         if self._particles is not None:
             self._particles.start(state.particles)
+
+    def take_rest_lengths(self) -> None:
+        """See `choice.Solver`."""
+        self._forces.take_rest_lengths()
 
     def end(self, after: State) -> None:
         """See `Integrator`."""

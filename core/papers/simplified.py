@@ -15,46 +15,44 @@ term, and F contains it. Without it both steps are less stable than the explicit
 
 from math import sqrt
 
+import numpy as np
+
+from ..array_types import FloatArray
 from ..jit import kernel
+from ..model import Edges
 
 
-@kernel
-def stiffness_at_vertices(edges, total):
+def stiffness_at_vertices(edges: Edges, vertex_count: int) -> FloatArray:
     """K_i: sum of the spring constants at each vertex [N/m]."""
-    for i in range(total.shape[0]):
-        k = 0.0
-        for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
-            k += edges.stiffness[edges.vertex_edge[q]]
-        total[i] = k
+    return np.asarray(np.bincount(edges.points.ravel(), np.repeat(edges.stiffness, 2), vertex_count), float)
 
 
 @kernel
 def add_spring_damping(v, edges, h, force):
     """Add eq. 12, h sum_j k_ij (v_j - v_i) [N], to the force on every vertex; v velocities [m/s]."""
-    for i in range(edges.vertex_start.shape[0] - 1):
-        for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
-            j = edges.vertex_other[q]
-            share = h * edges.stiffness[edges.vertex_edge[q]]
-            force[i, 0] += share * (v[j, 0] - v[i, 0])
-            force[i, 1] += share * (v[j, 1] - v[i, 1])
-            force[i, 2] += share * (v[j, 2] - v[i, 2])
+    for e in range(edges.points.shape[0]):
+        i, j = edges.points[e, 0], edges.points[e, 1]
+        for axis in range(3):
+            pull = h * edges.stiffness[e] * (v[j, axis] - v[i, axis])
+            force[i, axis] += pull
+            force[j, axis] -= pull
 
 
 @kernel
 def kang_change(force, earlier, mass, stiffness, edges, h, change):
     """dv of eq. 21 [m/s], shape (vertex_count, 3); `earlier` = |dv| of the step before [m/s], shape (vertex_count,)."""
-    for i in range(mass.shape[0]):
-        sx = sy = sz = 0.0
-        for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
-            j = edges.vertex_other[q]
+    change[:] = 0.0
+    for e in range(edges.points.shape[0]):
+        for side in range(2):
+            i, j = edges.points[e, side], edges.points[e, 1 - side]
             size = sqrt(force[j, 0] * force[j, 0] + force[j, 1] * force[j, 1] + force[j, 2] * force[j, 2])
             if size > 0.0:
-                share = edges.stiffness[edges.vertex_edge[q]] * earlier[j] / size
-                sx, sy, sz = sx + share * force[j, 0], sy + share * force[j, 1], sz + share * force[j, 2]
+                for axis in range(3):
+                    change[i, axis] += edges.stiffness[e] * earlier[j] / size * force[j, axis]
+    for i in range(mass.shape[0]):
         slowed = 1.0 / (mass[i] + h * h * stiffness[i])
-        change[i, 0] = (force[i, 0] * h + h * h * sx) * slowed
-        change[i, 1] = (force[i, 1] * h + h * h * sy) * slowed
-        change[i, 2] = (force[i, 2] * h + h * h * sz) * slowed
+        for axis in range(3):
+            change[i, axis] = (force[i, axis] * h + h * h * change[i, axis]) * slowed
 
 
 @kernel

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..model import Model
 from ..state import State
+from .simplified import stiffness_at_vertices
 
 #: rho_g, the share of its speed that everything loses in a step.
 EVERYTHING = 0.01
@@ -24,10 +25,8 @@ class StepDamping:
 
     def __init__(self, model: Model, stiffest_spring: float) -> None:
         n = model.vertex_count
-        per_end = model.edges.stiffness[model.edges.vertex_edge]
-        owner = np.repeat(np.arange(n), np.diff(model.edges.vertex_start))
-        springs = np.bincount(owner, minlength=n)
-        stiffness = np.bincount(owner, per_end, n) / np.maximum(springs, 1)
+        springs = np.bincount(model.edges.points.ravel(), minlength=n)
+        stiffness = stiffness_at_vertices(model.edges, n) / np.maximum(springs, 1)
         if n and not stiffness.max() < stiffest_spring:
             worst = int(stiffness.argmax())
             raise ParameterError(

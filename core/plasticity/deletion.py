@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import topology
 from ..array_types import BoolArray, FloatArray, IntArray
-from ..bodies.assembly import contact_surfaces, grouped_springs, triangle_fans
+from ..bodies.assembly import contact_surfaces, triangle_fans
 from ..bodies.lattice.cells import CELL_TETRAHEDRA, outer_faces
 from ..bodies.lattice.springs import PAIRS
 from ..energy.hinges import rest_hinges
@@ -111,31 +111,29 @@ class Deletion:
     def _bounded(self, torn: BoolArray) -> "_Gas":
         model, deleted = self._model, self.triangles(torn)
         count, x = model.vertex_count, model.rest_positions
-        held = topology.fan_triangles(model.fans.vertex_start, model.fans.corners)
+        skin = topology.fan_triangles(model.fans.vertex_start, model.fans.corners)
         gone = self._triangles[deleted]
-        held = held[~np.isin(_keys(held, model.point_count), _keys(gone, model.point_count))]
+        skin = skin[~np.isin(_keys(skin, model.point_count), _keys(gone, model.point_count))]
         is_open = np.zeros(model.membrane_count, bool)
         is_open[self._body[deleted]] = True
         is_open &= model.rest_volume > 0.0
-        at_hole = is_open[model.point_body[held[:, 0]]]
-        caps = caps_of(held[at_hole], x)
+        at_hole = is_open[model.point_body[skin[:, 0]]]
+        caps = caps_of(skin[at_hole], x)
         piece = pieces_of(model.edges.points[~self.springs(torn)], count)
-        around = np.concatenate([held[at_hole], caps])
+        around = np.concatenate([skin[at_hole], caps])
         a, b, c = (x[around[:, corner]] - x[piece[around[:, 0]]] for corner in range(3))
         volume = np.bincount(piece[around[:, 0]], np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0, count)
         area = np.bincount(piece[caps[:, 0]], topology.triangle_areas(x, caps), count)
         is_tight = volume > SOUND * TICK * area
-        held, caps = held[~at_hole | is_tight[piece[held[:, 0]]]], caps[is_tight[piece[caps[:, 0]]]]
-        is_open[model.point_body[held[:, 0]]] = False
-        return _Gas(np.concatenate([held, caps]), caps, np.where(is_open, 0.0, model.rest_volume))
+        skin, caps = skin[~at_hole | is_tight[piece[skin[:, 0]]]], caps[is_tight[piece[caps[:, 0]]]]
+        is_open[model.point_body[skin[:, 0]]] = False
+        return _Gas(np.concatenate([skin, caps]), caps, np.where(is_open, 0.0, model.rest_volume))
 
     def without(self, torn: BoolArray) -> Model:
         """The model without deleted elements and torn springs; the same object if nothing is torn."""
         if not torn.any():
             return self._model
-        model, kept = self._model, ~self.springs(torn)
-        edges, count = model.edges, model.vertex_count
-        edges = grouped_springs(edges.points[kept], edges.rest_length[kept], edges.stiffness[kept], count)
+        model, kept, count = self._model, ~self.springs(torn), self._model.vertex_count
         surfaces = self._surfaces(torn)
         skin = surfaces.triangles[: surfaces.body_triangle_start[model.membrane_count]]
         body = model.point_body[:count]
@@ -145,7 +143,7 @@ class Deletion:
         left = replace(
             model,
             surfaces=surfaces,
-            edges=edges,
+            edges=Edges._make(each[kept] for each in model.edges),
             edge_damping=model.edge_damping[kept],
             hinges=hinges,
             tetrahedra=self._tetrahedra(self.cells(torn)),
@@ -188,15 +186,7 @@ class Deletion:
         cell = np.empty(len(of_cells), np.int64)
         cell[np.lexsort(np.sort(all_of_them.points, axis=1).T)] = cells[np.lexsort(of_cells.T) // len(CELL_TETRAHEDRA)]
         left = ~no_cell[cell]
-        points = all_of_them.points[left]
-        start, entry = topology.grouped(points.ravel(), model.vertex_count)
-        return Tetrahedra(
-            points=points,
-            rest_volume=all_of_them.rest_volume[left],
-            stiffness=all_of_them.stiffness[left],
-            vertex_start=start,
-            vertex_entry=entry,
-        )
+        return Tetrahedra._make(each[left] for each in all_of_them)
 
 
 def springs_between(edges: Edges, start: IntArray, end: IntArray) -> IntArray:

@@ -42,13 +42,13 @@ class Pulls:
         lack = cells.stiffness[near] * (cells.rest_volume[near] - (a * sides[:, 0]).sum(axis=1))
         np.add.at(force, points[:, 1:], lack[:, None, None] * sides)
         np.subtract.at(force, points[:, 0], lack[:, None] * sides.sum(axis=1))
-        held = np.flatnonzero(vertices)
-        body = model.point_body[held]
+        chosen = np.flatnonzero(vertices)
+        body = model.point_body[chosen]
         for inflated in np.unique(body[model.rest_volume[body] > 0.0]).tolist():
             rest, exponent = float(model.rest_volume[inflated]), float(model.gas_exponent[inflated])
             share = max(self._volume(inflated, x) / rest, SMALLEST_VOLUME_SHARE)
             pressure = float(gas[inflated]) / rest * share**-exponent - float(model.gas_base[inflated])
-            for vertex in held[body == inflated].tolist():
+            for vertex in chosen[body == inflated].tolist():
                 first, second = x[fans.corners[slice(*fans.vertex_start[vertex : vertex + 2])]].transpose(1, 0, 2)
                 push = SIXTH * pressure * float(model.pressure_weight[vertex])
                 force[vertex] += push * np.cross(first - x[vertex], second - x[vertex]).sum(axis=0)

@@ -15,7 +15,7 @@ from ..model import Model
 from .deletion import Deletion
 
 #: Springs that a vertex of a flat body keeps at least: its gas would throw what hangs on fewer.
-LEAST_HELD = 3
+LEAST_LEFT = 3
 
 
 class Tear:
@@ -54,18 +54,18 @@ class Tear:
         for body in np.unique(self._body[strain > self._limit]).tolist():
             tears[np.argmax(np.where(self._body == body, strain - self._limit, -np.inf))] = True
         chosen = tears & (strain > self._limit)
-        held = self._holding(torn, np.flatnonzero(chosen & self._is_flat), strain)
-        after = self.deletion.springs(held | (chosen & ~self._is_flat))
+        flat = self._holding(torn, np.flatnonzero(chosen & self._is_flat), strain)
+        after = self.deletion.springs(flat | (chosen & ~self._is_flat))
         after = np.where(self.deletion.vanished(after)[self._body], torn, after)
         return torn if np.array_equal(after, torn) else after
 
     def _holding(self, torn: BoolArray, chosen: IntArray, strain: FloatArray) -> BoolArray:
         """Torn springs with the chosen ones, the most strained first, whose vertices keep enough springs."""
-        held = np.bincount(self._points[~torn].ravel(), minlength=int(self._points.max()) + 1)
+        left = np.bincount(self._points[~torn].ravel(), minlength=int(self._points.max()) + 1)
         after = torn.copy()
         for spring in chosen[np.argsort(-strain[chosen], kind="stable")].tolist():
             ends = self._points[spring]
-            if held[ends].min() > LEAST_HELD:
-                held[ends] -= 1
+            if left[ends].min() > LEAST_LEFT:
+                left[ends] -= 1
                 after[spring] = True
         return after

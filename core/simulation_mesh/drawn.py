@@ -7,7 +7,7 @@ import numpy as np
 from ..array_types import BoolArray, FloatArray
 from ..topology import face_normals, grouped, part_middles, triangle_areas, vertex_normals
 from ..union_find import islands_of
-from .rays import Grid, grid_of, set_flat_beside, set_thickness
+from .rays import Surface, set_flat_beside, set_thickness, surface_of
 from .surface import Lines, Numbers, Samples
 
 #: Least angle between the faces of a sharp edge [degrees].
@@ -42,8 +42,8 @@ class Drawn(NamedTuple):
 def drawn_surface(x: FloatArray, triangles: Numbers, twin: Numbers, length: float, vertex_count: int) -> Drawn:
     """Samples and sharp lines of a closed surface at the scale of the edge length and the vertices that are wanted."""
     normals, areas = face_normals(x, triangles), triangle_areas(x, triangles)
-    grid = grid_of(x, triangles, 0.5 * length)
-    sharp, lines = _sharp_lines(grid, twin, normals, length)
+    surface = surface_of(x, triangles)
+    sharp, lines = _sharp_lines(surface, twin, normals, length)
     extra, extra_face = _points_of_large(x, triangles, areas, length)
     share = areas / (1 + np.bincount(extra_face, minlength=len(triangles)))
     owner = np.zeros(len(x), np.int64)
@@ -55,7 +55,7 @@ def drawn_surface(x: FloatArray, triangles: Numbers, twin: Numbers, length: floa
     at_vertex = np.bincount(triangles.ravel(), np.repeat(share / 3.0, 3), len(x))
     area = np.concatenate([stride * at_vertex[sampled], share[extra_face]])
     thickness = np.full(len(points), length)
-    set_thickness(grid, points, point_normals, max(1, len(points) // RAY_POINTS), True, length, thickness)
+    set_thickness(surface, points, point_normals, max(1, len(points) // RAY_POINTS), True, length, thickness)
     tolerance = np.clip(THICKNESS_SHARE * thickness, LEAST_TOLERANCE * length, MOST_TOLERANCE * length)
     samples = Samples(points, point_normals, area, tolerance, np.zeros(len(points)))
     face = np.concatenate([owner[sampled], extra_face])
@@ -70,21 +70,22 @@ def _points_of_large(x: FloatArray, triangles: Numbers, areas: FloatArray, lengt
     return part_middles(x, triangles, count)
 
 
-def _sharp_lines(grid: Grid, twin: Numbers, normals: FloatArray, length: float) -> tuple[BoolArray, Lines]:
+def _sharp_lines(surface: Surface, twin: Numbers, normals: FloatArray, length: float) -> tuple[BoolArray, Lines]:
     """Which half-edges are sharp at the scale of the wanted length, and the lines of them."""
-    origin, end = grid.triangles.ravel(), np.roll(grid.triangles, -1, axis=1).ravel()
+    triangles = surface.triangles.astype(np.int64)
+    origin, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
     number = np.arange(len(origin))
     cosine = np.einsum("ij,ij->i", normals[number // 3], normals[twin // 3])
     edges = np.flatnonzero((cosine < np.cos(np.radians(SHARP))) & (number < twin))
     flat = np.zeros(len(edges), bool)
-    set_flat_beside(grid, twin, normals, edges, FLAT_REACH * length, flat)
+    set_flat_beside(surface, twin, normals, edges, FLAT_REACH * length, flat)
     edges = edges[flat]
-    line = islands_of(len(grid.x), origin[edges], end[edges])
-    along = np.linalg.norm(grid.x[origin[edges]] - grid.x[end[edges]], axis=1)
-    total = np.bincount(line[origin[edges]], along, len(grid.x))
+    line = islands_of(len(surface.x), origin[edges], end[edges])
+    along = np.linalg.norm(surface.x[origin[edges]] - surface.x[end[edges]], axis=1)
+    total = np.bincount(line[origin[edges]], along, len(surface.x))
     edges = edges[total[line[origin[edges]]] > LINE_LENGTH * length]
     sharp = np.zeros(len(origin), bool)
     sharp[edges] = sharp[twin[edges]] = True
     ends = np.stack([origin[edges], end[edges]], axis=1)
-    start, entry = grouped(ends.ravel(), len(grid.x))
-    return sharp, Lines(grid.x, ends, start.astype(np.int64), entry.astype(np.int64) // 2)
+    start, entry = grouped(ends.ravel(), len(surface.x))
+    return sharp, Lines(surface.x, ends, start.astype(np.int64), entry.astype(np.int64) // 2)

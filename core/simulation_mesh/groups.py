@@ -22,8 +22,8 @@ def carried_weights(
     whole = np.zeros(len(follower.offsets))
     whole[vertices] = weights
     there = np.clip(follower.transfer(whole), 0.0, 1.0)
-    held = np.asarray(vertices)[np.asarray(weights) > 0.0]
-    alone = held[_are_zero(there, follower, even, held)]
+    weighted = np.asarray(vertices)[np.asarray(weights) > 0.0]
+    alone = weighted[_are_zero(there, follower, even, weighted)]
     np.maximum.at(there, _nearest_corner(follower, even, alone), whole[alone])
     chosen = np.flatnonzero(there > 0.0)
     return chosen.astype(np.int32), there[chosen]

@@ -6,7 +6,7 @@ from ..array_types import FloatArray
 from ..topology import face_vectors, signed_volume, triangle_areas, vertex_normals
 from .crossings import without_crossings
 from .parts import part_names, united
-from .rays import grid_of, set_thickness
+from .rays import set_thickness, surface_of
 from .remesh import Remeshed
 from .repair import Mesh, split_pinched
 from .surface import Numbers, is_closed
@@ -96,8 +96,8 @@ def nearer(made: Remeshed, distances: FloatArray) -> FloatArray:
     `distances`: of the wrap, at the vertices before remeshing.
     """
     normals, thickness = vertex_normals(made.x, made.triangles), np.zeros(len(made.x))
-    grid = grid_of(made.x, made.triangles.astype(np.int64), float(distances.max()))
-    set_thickness(grid, made.x, normals, 1, False, THICK * float(distances.max()), thickness)
+    surface = surface_of(made.x, made.triangles)
+    set_thickness(surface, made.x, normals, 1, False, THICK * float(distances.max()), thickness)
     part = part_names(made.triangles.astype(np.int64), len(made.x))
     known = np.flatnonzero(made.face >= 0)
     of_part, stand_off = np.zeros(len(made.x)), np.zeros(len(made.x))

@@ -8,7 +8,7 @@ import bmesh
 import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, add_mesh, as_drawn, play, problem_of, select, this_run
+from bpy_scene import add_ball, add_mesh, add_primitive, as_drawn, give, play, problem_of, select, this_run
 from softpressure_ext.core.simulation_mesh import even, remesh
 from softpressure_ext.panels.diagnostics import Diagnostics
 from softpressure_ext.softpressure.bodies import mesh_checks
@@ -284,8 +284,7 @@ def overstretched() -> None:
 
 def soft_under_xpbd() -> None:
     bpy.context.scene.softpressure.solver = "XPBD"
-    bpy.ops.mesh.primitive_cube_add()
-    bpy.ops.softpressure.add_body(kind="SOFT")
+    add_primitive("cube")
     bpy.context.object.softpressure.body_type, bpy.context.object.softpressure.modulus = "SOLID", 1e7
 
 
@@ -345,9 +344,7 @@ def shared_edges(triangles):
 
 def refused(obj, kind="SOFT", **settings):
     """What a refusal says of an object."""
-    for name, value in settings.items():
-        setattr(obj.softpressure, name, value)
-    select(obj)
+    select(give(obj, **settings))
     with pytest.raises(RuntimeError) as error:
         bpy.ops.softpressure.add_body(kind=kind)
     return str(error.value)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-from bpy_scene import FallingWorld, add_floor, frame, play, problem_of, select, shown, this_session
+from bpy_scene import FallingWorld, add_floor, add_primitive, frame, give, play, problem_of, select, shown, this_session
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io
@@ -27,9 +27,7 @@ def add_outline(flat: Any, faces: Any = (), *, kind: str = "SOFT", edges: Any = 
     bpy.context.view_layer.update()
     if kind:
         assert bpy.ops.softpressure.add_body(kind=kind) == {"FINISHED"}
-    for name, value in settings.items():
-        setattr(obj.softpressure, name, value)
-    return obj
+    return give(obj, **settings)
 
 
 def captured() -> Any:
@@ -128,9 +126,7 @@ def test_a_type_that_does_not_fit_is_reported_and_restored() -> None:
     ring.softpressure.body_type = "TRUSS"
     assert problem_of(ring) == ""
     ring.softpressure.body_type = "LOOP"
-    bpy.ops.mesh.primitive_cube_add()
-    cube = bpy.context.object
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    cube = add_primitive("cube")
     assert cube.softpressure.body_type == "MEMBRANE"
     cube.softpressure.body_type = "LOOP"
     assert problem_of(cube).startswith("Cube: no edges. A loop needs a closed outline of edges")

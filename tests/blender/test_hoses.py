@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, key, play, reopen, select, shown, this_run, this_session
+from bpy_scene import add_ball, add_primitive, frame, key, play, reopen, select, shown, this_run, this_session
 from softpressure_ext.softpressure.bodies import hose_problems
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import hoses
@@ -130,11 +130,8 @@ def cushions() -> tuple[Any, Any, Any]:
     hose.softpressure.conductance = 50.0
     bpy.context.scene.gravity = (0, 0, 0)
     bpy.context.scene.frame_end = 12
-    bpy.ops.mesh.primitive_cube_add(size=1.2, location=(-1, 0, 3.9))
-    bpy.ops.softpressure.add_body(kind="COLLIDER")
-    bpy.ops.mesh.primitive_cube_add(size=1.2, location=(-1, 0, 6.1))
-    plate = bpy.context.object
-    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    add_primitive("cube", "COLLIDER", size=1.2, location=(-1, 0, 3.9))
+    plate = add_primitive("cube", "COLLIDER", size=1.2, location=(-1, 0, 6.1))
     key(plate, "location", (1, 6.1), (6, 5.8), index=2)
     return one, other, hose
 

@@ -8,7 +8,7 @@ import drawn_meshes
 import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, frame, interpolate, key, play, rest, shown, this_run, this_session
+from bpy_scene import add_ball, add_primitive, frame, interpolate, key, play, rest, shown, this_run, this_session
 from softpressure_ext.panels.scene import Simulation
 from softpressure_ext.softpressure.scene_io import mesh_io, vacuum
 from softpressure_ext.softpressure.state import versions
@@ -205,16 +205,14 @@ def test_ties_on_one_side_alone_are_told():
     assert "Paint both sides" in this_session().refusals.of_objects[castle.session_uid]
 
 
-# -- Keyed pressures below 0, keyed tear strains and sharp colliders, in Blender
+# -- Keyed pressures below 0 and keyed tear strains, in Blender
 
 
 def test_a_keyed_pressure_below_zero_is_what_the_panel_says():
     """It was -200 Pa for an instant: what gas was left held the ball at 99.8 % of its volume."""
     scene = bpy.context.scene
     scene.use_gravity, scene.frame_end = False, 20
-    bpy.ops.mesh.primitive_uv_sphere_add(segments=16, ring_count=12, radius=1.0)
-    ball = bpy.context.object
-    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
+    ball = add_primitive("uv_sphere", segments=16, ring_count=12, radius=1.0)
     ball.softpressure.simulation_mesh, ball.softpressure.mass = "DRAWN", 1.0
     key(ball.softpressure, "gauge_pressure", (1, 2000.0), (8, -200.0))
     assert vacuum.text(scene, ball) == "The pressure is held, as it falls below 0"
@@ -236,8 +234,7 @@ def test_a_vacuum_packs_a_bag_round_a_cube():
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
     bag.softpressure.simulation_mesh, bag.softpressure.mass = "DRAWN", 0.1
     bag.softpressure.gauge_pressure = -3000.0
-    bpy.ops.mesh.primitive_cube_add(size=0.25)
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    add_primitive("cube", "COLLIDER", size=0.25)
     play(1, 24)
     before = shown(bag)
     frame(25)
@@ -274,22 +271,6 @@ def test_a_keyed_tear_strain_pops_a_ball_at_a_frame():
     assert not this_run().world.torn_triangles(0).any()
     play(5, 9)
     assert this_run().world.torn_triangles(0).any()
-
-
-@pytest.mark.parametrize("is_sharp", [True, False])
-def test_a_sharp_collider_pops_a_ball(is_sharp):
-    scene = bpy.context.scene
-    scene.use_gravity = False
-    add_ball(simulation_mesh="DRAWN", location=(0, 0, 0))
-    bpy.ops.mesh.primitive_cone_add(radius1=0.1, depth=0.6, location=(0, 0, 0.85), rotation=(np.pi, 0, 0))
-    needle = bpy.context.object
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
-    needle.softpressure.sharp = is_sharp
-    needle.keyframe_insert("location", frame=1)
-    needle.location.z = 0.65
-    needle.keyframe_insert("location", frame=8)
-    play(1, 9)
-    assert this_run().world.torn_triangles(0).any() == is_sharp
 
 
 # -- What is added starts without a visible jump

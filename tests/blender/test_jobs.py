@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import FallingWorld, add_ball, frame, key, play, shown, this_run, this_session, told
+from bpy_scene import FallingWorld, add_ball, add_primitive, frame, key, play, shown, this_run, this_session, told
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import controls as controls_panel
 from softpressure_ext.softpressure import handlers
@@ -110,8 +110,7 @@ def test_reading_ahead_gives_the_input_of_playing() -> None:
 
 def test_a_slice_takes_less_than_a_third_of_a_second_with_20_000_vertices() -> None:
     """Processor time of the main thread: a window that turns to others between slices stands still no longer."""
-    bpy.ops.mesh.primitive_uv_sphere_add(segments=200, ring_count=101, radius=0.5, location=(0, 0, 5))
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    add_primitive("uv_sphere", segments=200, ring_count=101, radius=0.5, location=(0, 0, 5))
     ball = bpy.context.object.softpressure
     ball.simulation_mesh, ball.simulation_vertices = "EVEN", 100
     bpy.ops.mesh.primitive_uv_sphere_add(segments=200, ring_count=101, radius=0.5, location=(3, 0, 0))

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, attribute, frame, shown, this_run, this_session
+from bpy_scene import add_ball, add_primitive, attribute, frame, shown, this_run, this_session
 from softpressure_ext.softpressure.scene_io import hoses, mesh_io, point_attributes
 from softpressure_ext.softpressure.viewport import overlay, overlay_view
 
@@ -97,9 +97,7 @@ def test_a_shell_is_a_thickness_outside(scale: Any, levels: int) -> None:
 
 @pytest.mark.parametrize("flip", [1.0, -1.0])
 def test_a_shell_of_a_squashed_and_turned_ball_has_the_normals_of_an_ellipsoid(flip: float) -> None:
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=5, radius=1.0)
-    bpy.ops.softpressure.add_body(kind="SOFT")
-    ball = bpy.context.object
+    ball = add_primitive("ico_sphere", subdivisions=5, radius=1.0)
     ball.scale, ball.rotation_euler = (1.0, flip, 0.3), (0.3, 0.0, 0.5)
     bpy.context.view_layer.update()
     expected = mesh_io.read_local(ball.data) @ np.linalg.inv(mesh_io.world_matrix(ball)[:3, :3])

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, frame, height, play, problem_of, select, this_session
+from bpy_scene import add_ball, add_primitive, frame, height, play, problem_of, select, this_session
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -57,8 +57,7 @@ def linked_duplicate(ball: Any) -> None:
 
 def cushion(ball: Any) -> None:
     bpy.data.objects.remove(ball)
-    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, location=(0, 0, 5))
-    bpy.ops.softpressure.add_body()
+    add_primitive("grid", x_subdivisions=4, y_subdivisions=4, location=(0, 0, 5))
     bpy.ops.softpressure.inflate()
     bpy.context.object.name = "Ball"
 

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import preset_sheet
 import pytest
-from bpy_scene import add_ball, add_mesh, problem_of, select, shown, this_session
+from bpy_scene import add_ball, add_mesh, add_primitive, problem_of, select, shown, this_session
 from softpressure_ext.panels.presets import SOFTPRESSURE_PT_presets
 from softpressure_ext.softpressure.bodies import materials
 
@@ -100,9 +100,7 @@ def test_a_material_has_the_same_weight_over_area_at_any_size() -> None:
     """As the mass of an area is the material's; a body without area keeps its mass."""
     masses = []
     for radius in (0.12, 1.2):
-        bpy.ops.mesh.primitive_uv_sphere_add(segments=64, ring_count=32, radius=radius)
-        ball = bpy.context.object
-        bpy.ops.softpressure.add_body(kind="SOFT")
+        ball = add_primitive("uv_sphere", segments=64, ring_count=32, radius=radius)
         assert bpy.ops.softpressure.apply_preset(filepath=str(SHIPPED / "Basketball.py")) == {"FINISHED"}
         masses.append(ball.softpressure.mass)
     assert masses[0] == pytest.approx(0.62, rel=0.01) and masses[1] == pytest.approx(100.0 * masses[0], rel=1e-6)
@@ -116,8 +114,7 @@ def test_a_material_has_the_same_weight_over_area_at_any_size() -> None:
 
 
 def test_a_material_that_a_body_without_area_kept_has_its_mass(user_folder: Path) -> None:
-    bpy.ops.mesh.primitive_circle_add(vertices=16, radius=0.5)
-    bpy.ops.softpressure.add_body(kind="SOFT")
+    add_primitive("circle", vertices=16, radius=0.5)
     bpy.context.object.softpressure.mass = 2.5
     assert bpy.ops.softpressure.preset_add(name="Ring") == {"FINISHED"}
     path = user_folder / "Ring.py"
@@ -128,9 +125,7 @@ def test_a_material_that_a_body_without_area_kept_has_its_mass(user_folder: Path
 
 
 def test_a_flat_body_keeps_its_type() -> None:
-    bpy.ops.mesh.primitive_circle_add(vertices=16, radius=0.5)
-    bpy.ops.softpressure.add_body(kind="SOFT")
-    ring = bpy.context.object
+    ring = add_primitive("circle", vertices=16, radius=0.5)
     assert bpy.ops.softpressure.apply_preset(filepath=str(SHIPPED / "Inner_Tube.py")) == {"FINISHED"}
     assert ring.softpressure.body_type == "LOOP" and ring.softpressure.gauge_pressure == 4_000.0
     assert problem_of(ring) == ""
@@ -209,11 +204,8 @@ def test_a_preset_with_an_error_says_so(
 def test_a_preset_holds_on_the_sphere_that_blender_adds(name: str) -> None:
     scene = bpy.context.scene
     scene.frame_end = 25
-    bpy.ops.mesh.primitive_plane_add(size=20.0)
-    bpy.ops.softpressure.add_body(kind="COLLIDER")
-    bpy.ops.mesh.primitive_uv_sphere_add(location=(0, 0, 1.2))
-    ball = bpy.context.object
-    bpy.ops.softpressure.add_body(kind="SOFT")
+    add_primitive("plane", "COLLIDER", size=20.0)
+    ball = add_primitive("uv_sphere", location=(0, 0, 1.2))
     assert bpy.ops.softpressure.apply_preset(filepath=preset_sheet.path_of(name)) == {"FINISHED"}
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     session = this_session()

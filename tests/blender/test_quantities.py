@@ -7,25 +7,20 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, key, play, this_run, this_session
+from bpy_scene import add_ball, add_mesh, add_primitive, give, play, this_run, this_session
 from softpressure_ext.core import nrt
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.panels.body import Given
 from softpressure_ext.softpressure.reports import quantities
 from softpressure_ext.softpressure.reports.quantities import Quantities
 from softpressure_ext.softpressure.scene_io import flat_shape, mesh_io
-from softpressure_ext.softpressure.state import input_digest, measurements
+from softpressure_ext.softpressure.state import input_digest
 
 PAPERS = {"gas_by": "AMOUNT", "stiffness_by": "SPRING", "mass_by": "POINTS"}
 
 
 def volume(obj: Any) -> float:
     return signed_volume(flat_shape.rest_positions(obj), mesh_io.read_triangles(obj.data, np.eye(4)))
-
-
-def give_all(obj: Any) -> None:
-    for name, value in PAPERS.items():
-        setattr(obj.softpressure, name, value)
 
 
 def known(obj: Any) -> Quantities:
@@ -37,7 +32,7 @@ def known(obj: Any) -> Quantities:
 @pytest.mark.usefixtures("falling")
 def test_what_is_given_in_the_panel_is_what_the_model_has() -> None:
     ball = add_ball(gas_amount=30.0, temperature=250.0, spring_constant=400.0, point_mass=0.02)
-    give_all(ball)
+    give(ball, **PAPERS)
     play(1, 2)
     assert not this_session().refusals.error
     model, count = this_run().world.model, len(ball.data.vertices)
@@ -51,7 +46,7 @@ def test_what_is_given_in_the_panel_is_what_the_model_has() -> None:
 @pytest.mark.usefixtures("falling")
 def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
     ball = add_ball(body_type="SOLID", spring_constant=400.0, point_mass=0.02)
-    give_all(ball)
+    give(ball, **PAPERS)
     play(1, 2)
     assert not this_session().refusals.error
     now, model = known(ball), this_run().world.model
@@ -76,7 +71,7 @@ def test_amounts_do_not_depend_on_the_unit_scale() -> None:
     scene = bpy.context.scene
     scene.unit_settings.system, scene.unit_settings.scale_length = "METRIC", 0.01
     ball = add_ball(gas_amount=1e-4, spring_constant=400.0, point_mass=0.02)
-    give_all(ball)
+    give(ball, **PAPERS)
     text = drawn(Given)[3]
     play(1, 2)
     model = this_run().world.model
@@ -87,34 +82,13 @@ def test_amounts_do_not_depend_on_the_unit_scale() -> None:
 
 @pytest.mark.usefixtures("falling")
 def test_drawing_a_large_mesh_costs_its_volume_once() -> None:
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=6, radius=0.5)
-    bpy.ops.softpressure.add_body(kind="SOFT")
+    add_primitive("ico_sphere", subdivisions=6, radius=0.5)
     bpy.context.object.softpressure.gas_by = "AMOUNT"
     drawn(Given)
     began = time.perf_counter()
     for _ in range(20):
         drawn(Given)
     assert (time.perf_counter() - began) / 20 < 0.002  # 10 242 vertices; reading them alone takes longer
-
-
-def test_gas_and_springs_that_are_keyed_change_the_pressure_while_it_runs() -> None:
-    """Solved in earnest: p V = nRT in every frame, with the n of the frame (Mesit 2007, figure 5)."""
-    scene = bpy.context.scene
-    scene.use_gravity, scene.softpressure.ambient_pressure = False, 0.0
-    ball = add_ball(location=(0, 0, 0), temperature=0.12027, damping=20.0, point_mass=0.1, drawn_shape="SLACK")
-    give_all(ball)
-    settings = ball.softpressure
-    key(settings, "gas_amount", (1, 700.0), (5, 700.0), (6, 100.0))
-    play(1, 10)
-    session = this_session()
-    assert not session.refusals.error
-    products = {
-        frame: row[measurements.VOLUME] * session.run.world.model.rest_volume[0] * row[measurements.PRESSURE]
-        for frame, [row] in session.run.measured.items()
-    }
-    assert products[5] == pytest.approx(nrt(700.0, settings.temperature), rel=1e-6)
-    assert products[6] == pytest.approx(nrt(100.0, settings.temperature), rel=1e-6)
-    assert session.run.measured[5][0][0] > 1.05 * session.run.measured[10][0][0]
 
 
 # -- Another choice of what is given leaves a body what it was
@@ -124,9 +98,7 @@ def add_square(**settings):
     """A flat body of 1 m, upright."""
     obj = add_mesh("Square", [(0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1)], [(0, 1, 2, 3)])
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
-    for name, value in settings.items():
-        setattr(obj.softpressure, name, value)
-    return obj
+    return give(obj, **settings)
 
 
 def test_the_amount_of_gas_is_that_of_the_pressure():

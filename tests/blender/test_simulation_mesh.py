@@ -14,9 +14,11 @@ from bpy_scene import (
     add_beast,
     add_floor,
     add_mesh,
+    add_primitive,
     captured,
     fallen,
     frame,
+    give,
     play,
     problem_of,
     rest,
@@ -31,10 +33,8 @@ from softpressure_ext.softpressure.state import versions
 
 
 def add_monkey(**settings: Any) -> Any:
-    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3), rotation=(0.3, 0.2, 0.1))
-    obj = bpy.context.object
-    for name, value in {"simulation_mesh": "EVEN", **settings}.items():
-        setattr(obj.softpressure, name, value)
+    obj = add_primitive("monkey", None, location=(0, 0, 3), rotation=(0.3, 0.2, 0.1))
+    give(obj, **{"simulation_mesh": "EVEN", **settings})
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     return obj
 
@@ -156,8 +156,7 @@ def test_new_bodies_are_automatic_and_those_of_earlier_files_as_drawn(
     assert bpy.context.scene.softpressure.defaults_version == versions.CURRENT
     frame(1)
     assert captured().drawn is None and simulation_mesh_notes.text(bpy.context.scene, ball) == ""
-    bpy.ops.mesh.primitive_cube_add()
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    add_primitive("cube")
     assert bpy.context.object.softpressure.simulation_mesh == "AUTO"
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
@@ -180,8 +179,7 @@ def test_blenders_meshes_lie_on_the_floor() -> None:
     rounded.modifiers.new("Bevel", "BEVEL").segments = 3
     jelly.modifiers.new("Subdivision", "SUBSURF").levels = 2
     jelly.location.z = 0.9
-    for name, value in {"body_type": "SOLID", "modulus": 2e4, "mass": 1000.0}.items():
-        setattr(jelly.softpressure, name, value)
+    give(jelly, body_type="SOLID", modulus=2e4, mass=1000.0)
     for obj in bodies:
         obj.select_set(True)
         obj.softpressure.bounciness = 0.0

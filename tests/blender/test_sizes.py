@@ -3,15 +3,12 @@
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball
+from bpy_scene import add_ball, add_primitive
 from softpressure_ext.softpressure.bodies import mesh_checks
 
 
 def add_sized(diameter, kind="SOFT"):
-    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.5 * diameter)
-    obj = bpy.context.object
-    assert bpy.ops.softpressure.add_body(kind=kind) == {"FINISHED"}
-    return obj.softpressure
+    return add_primitive("uv_sphere", kind, radius=0.5 * diameter).softpressure
 
 
 def likeness(settings, size):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-from bpy_scene import FallingWorld, add_floor, add_mesh, frame, play, shown, this_session
+from bpy_scene import FallingWorld, add_floor, add_mesh, add_primitive, frame, give, play, shown, this_session
 from contact_reference import inside
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.properties import automatic
@@ -18,12 +18,7 @@ from softpressure_ext.softpressure.simulation import capture
 
 
 def add_cube(**settings: Any) -> Any:
-    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, 0.8))
-    cube = bpy.context.object
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    for name, value in settings.items():
-        setattr(cube.softpressure, name, value)
-    return cube
+    return give(add_primitive("cube", size=1.0, location=(0, 0, 0.8)), **settings)
 
 
 @pytest.mark.parametrize("kind", ["TRUSS", "SOLID"])

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_floor, frame, play, shown, this_run
+from bpy_scene import add_floor, add_primitive, frame, play, shown, this_run
 from softpressure_ext.core.topology import signed_volume
 
 
@@ -19,9 +19,7 @@ def test_a_sphere_with_the_defaults_is_a_lively_beach_ball() -> None:
     scene = bpy.context.scene
     scene.frame_end = 40
     add_floor()
-    bpy.ops.mesh.primitive_uv_sphere_add(segments=16, ring_count=8, location=(0, 0, 2))
-    ball = bpy.context.object
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    ball = add_primitive("uv_sphere", segments=16, ring_count=8, location=(0, 0, 2))
     play(1, 1)
     whole = volume(ball)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
@@ -44,9 +42,7 @@ def test_playing_and_simulating_give_the_same_bits_and_so_does_the_bake() -> Non
     scene = bpy.context.scene
     scene.frame_end = 16
     add_floor()
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.5, location=(0, 0, 0.8))
-    ball = bpy.context.object
-    bpy.ops.softpressure.add_body()
+    ball = add_primitive("ico_sphere", subdivisions=2, radius=0.5, location=(0, 0, 0.8))
     play(1, 16)
     played = [this_run().cache.positions(0, number).copy() for number in range(1, 17)]
     bpy.ops.softpressure.reset()

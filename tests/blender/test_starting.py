@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import FallingWorld, add_ball, play, this_run, told
+from bpy_scene import FallingWorld, add_ball, add_primitive, play, this_run, told
 from softpressure_ext.core import ParameterError
 from softpressure_ext.softpressure.scene_io import kept_meshes
 from softpressure_ext.softpressure.simulation import build, run_start, simulate_job
@@ -93,9 +93,7 @@ def test_a_start_that_takes_too_long_is_left_to_simulate(monkeypatch: pytest.Mon
 
 def test_a_mesh_that_is_kept_starts_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_meshes, "_memory", OrderedDict())  # another test may have made it
-    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))
-    obj = bpy.context.object
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    obj = add_primitive("monkey", location=(0, 0, 3))
     before = run_start.seconds(bpy.context.scene)
     assert bpy.ops.softpressure.make_meshes() == {"FINISHED"}
     assert before - run_start.seconds(bpy.context.scene) == pytest.approx(run_start._PER_DRAWN * len(obj.data.vertices))

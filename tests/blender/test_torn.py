@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy_scene import add_ball, add_mesh, attribute, frame, key, reopen, select, shown, this_run, this_session
+from bpy_scene import add_ball, add_mesh, attribute, frame, give, key, reopen, select, shown, this_run, this_session
 from shapes import box
 from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.scene_io.point_attributes import TORN
@@ -64,11 +64,7 @@ def hanging_jelly() -> Any:
     bar = add_mesh("Bar", (x * (1.0, 1.0, 4.0)).tolist(), triangles.tolist())
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
     bar.vertex_groups.new(name="Top").add(np.flatnonzero(x[:, 2] > 0.19).tolist(), 1.0, "REPLACE")
-    for name, value in {
-        "body_type": "SOLID", "pin_group": "Top", "mass": 40.0, "modulus": 1e4, "cell_size": 0.2, "tear_strain": 0.2
-    }.items():  # fmt: skip
-        setattr(bar.softpressure, name, value)
-    return bar
+    return give(bar, body_type="SOLID", pin_group="Top", mass=40.0, modulus=1e4, cell_size=0.2, tear_strain=0.2)
 
 
 def test_the_gap_of_a_jelly_that_tears_is_seen_also_when_reopened_and_baked(tmp_path: Path) -> None:

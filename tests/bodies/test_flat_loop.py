@@ -30,14 +30,14 @@ def test_a_folded_outline_is_not_taken_to_be_inside_itself(turn):
     assert world.crossing_triangle_count == 0 and len(world.save().wrong_side) == 0
     model, surfaces = world.model, world.model.surfaces
     trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
-    trees.refit(model.rest_positions, surfaces.triangles, np.ones(model.body_count, np.uint8))
+    trees.refit(model.rest_positions, surfaces.triangles)
     assert len(self_wrong_side(model, trees, model.rest_positions, 0)[0]) == 0
     # a fold pushed through the other side: its corners, both copies, and no others
     x = model.rest_positions.copy()
     flat = (x[: model.vertex_count] @ plane_of(turn))[:, [0, 2]] - (0.0, 0.75)
     lobe = (flat[:, 0] > 0.35) & (np.abs(flat[:, 1]) < 0.2)
     x[: model.vertex_count][lobe] -= plane_of(turn) @ [1.2, 0.0, 0.0]
-    trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+    trees.refit(x, surfaces.triangles)
     wrong = self_wrong_side(model, trees, x, 0)[0]
     assert len(wrong) and (np.sort(wrong // 2)[::2] == np.sort(wrong // 2)[1::2]).all()
 

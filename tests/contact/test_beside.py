@@ -7,7 +7,8 @@ from contact_reference import inside
 from scipy.spatial import cKDTree
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.contact.beside import STANDING, beside, set_gaps
-from softpressure_ext.core.simulation_mesh.rays import grid_of
+from softpressure_ext.core.contact.box_tree import tree_of
+from softpressure_ext.core.contact.narrow_phase.nearest_triangle import ALL
 
 KEPT = 0.002  # thickness of soft bodies [m]
 
@@ -72,7 +73,8 @@ def test_gaps_are_distances_within_reach():
     x, triangles = shapes.icosphere(2)
     places = random.uniform(-1.3, 1.3, (400, 3))
     gaps = np.full(400, np.inf)
-    set_gaps(grid_of(x, triangles.astype(np.int64), 0.1), places, np.full(400, 0.2), gaps)
+    faces = triangles.astype(np.int32)
+    set_gaps(places, np.full(400, 0.2), x, faces, tree_of(x, faces), ALL, gaps)
     corners = x[triangles]
     weights = random.dirichlet((1.0, 1.0, 1.0), 4000)
     sampled = np.einsum("sk,tkx->tsx", weights, corners).reshape(-1, 3)

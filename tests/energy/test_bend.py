@@ -6,8 +6,8 @@ import reference
 import shapes
 from force_scene import BEND, ROUNDING, Scene, check_gradient, close, hinge_energies, hinge_forces
 from softpressure_ext.core import ModelBuilder, topology
-from softpressure_ext.core.bodies import assembly
 from softpressure_ext.core.energy.hinges import levels, rest_hinges
+from softpressure_ext.core.model import Edges
 from validation import validated
 
 #: Scatter of the vertices [m], on edges of 0.06 m: bent a little, and crumpled with many triangles turned over.
@@ -32,7 +32,7 @@ def hinges_of(x, triangles, modulus=0.03):
     skin = np.asarray(triangles, np.int32)
     edges = topology.unique_edges(skin)[0]
     length = np.linalg.norm(np.diff(x[edges], axis=1)[:, 0], axis=1)
-    springs = assembly.grouped_springs(edges, length, np.full(len(edges), 1e9), len(x))
+    springs = Edges(edges, length, np.full(len(edges), 1e9))
     return rest_hinges(x, skin, np.full(len(x), modulus), np.zeros(len(x), np.int32), springs)
 
 

@@ -15,8 +15,8 @@ from force_scene import (
     Scene,
     check_gradient,
     close,
+    skins_at,
     spring_energies,
-    spring_forces,
 )
 from softpressure_ext.core.energy import gas
 from validation import validated
@@ -31,15 +31,14 @@ def scene(request):
 
 
 def stretch_terms(scene, x):
-    return spring_energies(scene.model, x).sum(), spring_forces(x, scene.model.edges)
+    return spring_energies(scene.model, x).sum(), skins_at(scene.model, x)[1][0]
 
 
 def gas_terms(scene, x, amount):
     model = scene.model
-    gradient, (volume, pressure) = np.zeros((model.vertex_count, 3)), np.zeros((2, model.membrane_count))
-    gas.volume_gradient(x, model.body_point_start, model.fans, gradient, volume)
+    skins, (_, _, gradient) = skins_at(model, x, amount)
+    volume, pressure = skins.gas.volume, skins.gas.pressure
     law = volume, model.rest_volume, amount, model.gas_base, model.gas_exponent
-    gas.gauge_pressures(*law, pressure)
     _, stiffness, energy = np.transpose([gas.gas_law(*each) for each in zip(*law, strict=True)])
     force = pressure[model.point_body[: model.vertex_count], None] * gradient
     return energy.sum(), force, (gradient, volume, pressure, stiffness)

@@ -154,9 +154,7 @@ def test_two_simplified_steps_are_the_paper_s(twin, method):
 def test_the_simplified_jacobian_bounds_the_true_one(twin):
     """H_ii = -K_i is the trace of the springs' true block at rest, and no true eigenvalue lies below it elsewhere."""
     model = twin.world("RK4", 1e-3).model
-    stiffness = np.zeros(model.vertex_count)
-    stiffness_at_vertices(model.edges, stiffness)
-    stiffness = stiffness[model.point_of_vertex]
+    stiffness = stiffness_at_vertices(model.edges, model.vertex_count)[model.point_of_vertex]
     step = 1e-7
 
     def block(x, i):

@@ -15,7 +15,7 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("checks", "amount", "rigid_change"),
     ("parameters", "settings", "options"),
     ("contact/narrow_phase/closest_points", "contact/coulomb", "contact/mixing", "contact/restitution",
-     "contact/kept_distance", "contact/crossings"),
+     "contact/kept_distance", "contact/crossings", "contact/box_tree", "contact/narrow_phase/nearest_triangle"),
     ("bodies/rigid/motion", "bodies/rigid/convex", "bodies/rigid/inertia", "bodies/flat/plane", "bodies/rounding"),
     ("energy",),
     ("impulses/goals", "impulses/oscillator"),

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy_scene import this_run
+from bpy_scene import add_primitive, give, this_run
 
 SPIN = (1.0, 5.0, -2.0)
 #: Blender keeps float32 angles and matrices; places lie within 10 m.
@@ -13,13 +13,8 @@ ROUNDING = 2e-6
 
 def add_box(name: str = "Box", location: Any = (0, 0, 5), **settings: Any) -> Any:
     """A rigid box that turns."""
-    bpy.ops.mesh.primitive_cube_add(size=1.0, location=location)
-    box = bpy.context.object
-    box.name = box.data.name = name
-    assert bpy.ops.softpressure.add_body(kind="RIGID") == {"FINISHED"}
-    for setting, value in {"angular_velocity": SPIN, **settings}.items():
-        setattr(box.softpressure, setting, value)
-    return box
+    box = add_primitive("cube", "RIGID", name, size=1.0, location=location)
+    return give(box, **{"angular_velocity": SPIN, **settings})
 
 
 def matrix(obj: Any) -> Any:

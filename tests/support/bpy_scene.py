@@ -168,13 +168,25 @@ def finish(work: jobs.Work) -> None:
 
 def add_ball(name: str = "Ball", location: Any = (0, 0, 5), kind: str | None = "SOFT", **settings: Any) -> Any:
     """A small sphere, as a soft body unless told otherwise."""
-    bpy.ops.mesh.primitive_uv_sphere_add(segments=8, ring_count=6, radius=0.5, location=location)
+    options = {"segments": 8, "ring_count": 6, "radius": 0.5, "location": location}
+    return give(add_primitive("uv_sphere", kind, name, **options), **settings)
+
+
+def add_primitive(shape: str, kind: str | None = "SOFT", name: str = "", **options: Any) -> Any:
+    """One of the meshes that Blender offers, as a soft body unless told otherwise, and with Blender's name."""
+    getattr(bpy.ops.mesh, f"primitive_{shape}_add")(**options)
     obj = bpy.context.object
-    obj.name = obj.data.name = name
+    if name:
+        obj.name = obj.data.name = name
     if kind:
         assert bpy.ops.softpressure.add_body(kind=kind) == {"FINISHED"}
-        for setting, value in settings.items():
-            setattr(obj.softpressure, setting, value)
+    return obj
+
+
+def give(obj: Any, **settings: Any) -> Any:
+    """The object, with settings of a body."""
+    for name, value in settings.items():
+        setattr(obj.softpressure, name, value)
     return obj
 
 
@@ -200,9 +212,7 @@ def add_floor(z: float = 0.0, size: float = 18.0, name: str = "Floor") -> Any:
 def add_beast(name: str = "Beast", place: Any = (0, 0, 2), **settings: Any) -> Any:
     """An animal as a soft body, which is simulated by an even mesh."""
     x, triangles = shapes.beast()
-    obj = add_mesh(name, (x + place).tolist(), triangles.tolist())
-    for setting, value in {"simulation_mesh": "EVEN", **settings}.items():
-        setattr(obj.softpressure, setting, value)
+    obj = give(add_mesh(name, (x + place).tolist(), triangles.tolist()), **{"simulation_mesh": "EVEN", **settings})
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     return obj
 

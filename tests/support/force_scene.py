@@ -4,10 +4,18 @@ import numpy as np
 import shapes
 from numba import njit
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.energy.bend import bend_force, evaluate_bend, hinge_energy
+from softpressure_ext.core.energy.bend import hinge_energy
 from softpressure_ext.core.energy.mechanical import add_soft_energies
-from softpressure_ext.core.energy.stretch import evaluate_stretch, stretch_force
-from softpressure_ext.core.simd import load3, store3
+from softpressure_ext.core.simd import store4
+from softpressure_ext.core.solvers.explicit.layout import Numbering
+from softpressure_ext.core.solvers.explicit.skins import (
+    gathered_normals,
+    gathered_springs,
+    gathered_volumes,
+    set_pressures,
+    skins_of,
+    write_rows,
+)
 
 AMBIENT = 101_325.0
 MODULUS = (2e4, 5e4)
@@ -87,14 +95,30 @@ def spring_energies(model, x):
     return energy
 
 
+def skins_at(model, x, amount=0.0):
+    """The soft bodies of a model as the engine has them, in the model's order, with nRT = `amount` [J] of each.
+
+    Then at x [m] the forces of springs and of tetrahedra on the vertices [N], and dV/dx [m^2], (3, vertex_count, 3).
+    """
+    same, rows = np.arange(model.point_count, dtype=np.int32), np.zeros((model.point_count, 4))
+    skins, found = skins_of(model, Numbering(same, same)), np.zeros((3, model.vertex_count, 4))
+    skins.gas.amount[:], rows[:, :3] = amount, x
+    gather(rows.ravel(), skins, *(part.ravel() for part in found))
+    found[2] /= 6.0
+    return skins, found[:, :, :3]
+
+
 @njit
-def spring_forces(x, edges):
-    """Forces of the springs on all vertices [N], shape (vertex_count, 3)."""
-    tension, force = np.zeros(len(edges.points)), np.empty((len(edges.vertex_start) - 1, 3))
-    evaluate_stretch(x, edges, tension)
-    for i in range(len(force)):
-        store3(force, 3 * i, stretch_force(i, load3(x, 3 * i), x, edges, tension))
-    return force
+def gather(x, skins, springs, volumes, normals):
+    """Forces of springs and tetrahedra on the vertices [N], six times dV/dx [m^2], and pressures."""
+    for block in range(len(skins.blocks.body)):
+        write_rows(x, skins, block)
+    set_pressures(skins)
+    for vertex in range(len(springs) // 4):
+        i = np.uint64(vertex)
+        store4(springs, 4 * vertex, gathered_springs(skins.springs, i))
+        store4(volumes, 4 * vertex, gathered_volumes(skins.volumes, i))
+        store4(normals, 4 * vertex, gathered_normals(skins.gas, i))
 
 
 @njit
@@ -106,9 +130,10 @@ def hinge_energies(x, hinges):
 
 @njit
 def hinge_forces(x, hinges):
-    """Forces of the hinges on all vertices [N], shape (vertex_count, 3)."""
-    on_hinge, force = np.zeros((len(hinges.points), 4, 3)), np.empty((len(hinges.vertex_start) - 1, 3))
-    evaluate_bend(x, hinges, on_hinge)
-    for i in range(len(force)):
-        store3(force, 3 * i, bend_force(i, hinges, on_hinge))
+    """Forces of the hinges on the vertices that they have [N], shape (vertex_count, 3)."""
+    on_hinge, force = np.zeros((len(hinges.points), 4, 3)), np.zeros((hinges.points.max() + 1, 3))
+    for h in range(len(on_hinge)):
+        hinge_energy(h, x, hinges, on_hinge)
+        for slot in range(4):
+            force[hinges.points[h, slot]] += on_hinge[h, slot]
     return force

@@ -2,9 +2,9 @@
 
 import numpy as np
 import shapes
-from force_scene import spring_energies, spring_forces
+from force_scene import skins_at, spring_energies
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.energy.volume import evaluate_tetrahedra, tetrahedron_force
+from softpressure_ext.core.energy.volume import tetrahedron_gradient
 
 AMBIENT = 101_325.0
 
@@ -25,12 +25,11 @@ def elastic(model, x):
     """Energy [J] of springs and tetrahedra at x, force [N] on every vertex, and the gradients of the volumes."""
     tetrahedra = model.tetrahedra
     pressure, gradient = np.zeros(len(tetrahedra.points)), np.zeros((len(tetrahedra.points), 4, 3))
-    evaluate_tetrahedra(x, tetrahedra, pressure, gradient)
-    force = [
-        tetrahedron_force(i, tetrahedra.vertex_start, tetrahedra.vertex_entry, pressure, gradient)
-        for i in range(model.vertex_count)
-    ]
-    return spring_energies(model, x).sum(), spring_forces(x, model.edges) + force, (pressure, gradient)
+    for t in range(len(pressure)):
+        volume = tetrahedron_gradient(t, tetrahedra.points, x, gradient)
+        pressure[t] = tetrahedra.stiffness[t] * (tetrahedra.rest_volume[t] - volume)
+    springs, volumes, _ = skins_at(model, x)[1]
+    return spring_energies(model, x).sum(), springs + volumes, (pressure, gradient)
 
 
 def world_of(*meshes, gravity=-9.81, floor=True, frame_rate=60.0, substeps=4, solver="EXPLICIT", **options):

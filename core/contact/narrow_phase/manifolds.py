@@ -119,8 +119,8 @@ class ManifoldSearch:
         box = np.zeros((count, 6))
         place_shapes(self.shapes, poses, matrices, sweep.corners, sweep.normals)
         fit_shapes(self.shapes.corner_start, sweep.corners, sweep.thickness + sweep.roam, box)
-        held = box[:, 0] <= box[:, 3]
-        axis = int(np.argmax(np.ptp(box[held, :3], axis=0))) if held.any() else 0
+        has_corners = box[:, 0] <= box[:, 3]
+        axis = int(np.argmax(np.ptp(box[has_corners, :3], axis=0))) if has_corners.any() else 0
         order = np.argsort(box[:, axis], kind="stable").astype(np.int32)
         keys, found = np.zeros(16 * count, np.int64), 0
         while (found := near_pairs(box, resting, axis, order, keys)) > len(keys):

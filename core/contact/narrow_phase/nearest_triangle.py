@@ -1,13 +1,26 @@
-"""Nearest triangle of a body to a point, and the exit triangle of a point behind the body's surface."""
+"""Nearest triangle of a body to a point, rays, and the exit triangle of a point behind the body's surface."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import kernel
-from .closest_points import closest_on_triangle_of, unit_normal
+from ...array_types import BoolArray, FloatArray
+from ...jit import inline_kernel, kernel
+from ...tiny import TINY
+from .closest_points import closest_on_corners, closest_on_triangle_of, unit_normal
 
-NONE_EXCLUDED = np.zeros(0, np.bool_)
+
+class Choice(NamedTuple):
+    """Which triangles of a body count as near."""
+
+    excluded: BoolArray  # those that are left out, shape (triangles of body,), or empty
+    unit: FloatArray  # normals of the triangles where the points have some, too, shape (triangle_count, 3), or empty
+    normals: FloatArray  # of the points, shape (point_count, 3), or empty
+    turn_cost: float  # of a full turn from one to the other [m^2]
+
+
+ALL = Choice(np.zeros(0, np.bool_), np.zeros((0, 3)), np.zeros((0, 3)), 0.0)
 STACK_SIZE = 64  # stack of nodes in a traversal: at most one per level and one more; trees have < 31 levels
 
 #: Cosine between the direction to the nearest triangle and the one in which two bodies separate, above which the
@@ -16,20 +29,19 @@ ALIGNED = 0.5
 
 
 @kernel
-def nearest_triangle(x, point, body, excluded, triangles, trees, stack):
-    """Triangle of `body` nearest to the point (the lowest-numbered of equals), -1 if it has none.
+def nearest_triangle(points, point, most, x, body, triangles, trees, choice, stack):
+    """Triangle of `body` at x nearest to row `point` of `points` (the lowest-numbered of equals), -1 if it has none.
 
-    excluded: which of the body's triangles are left out, shape (triangles of body,), or NONE_EXCLUDED.
+    most: squared distance [m^2] up to which it counts, with what `choice` adds.
     """
-    best = math.inf
-    nearest = -1
+    best, nearest = most, -1
     levels = trees.depth[body]
     if levels < 0:
         return nearest
     base, first = trees.node_start[body], trees.triangle_start[body]
     size = trees.triangle_start[body + 1] - first
     leaves = 1 << levels
-    px, py, pz = x[point, 0], x[point, 1], x[point, 2]
+    px, py, pz = points[point, 0], points[point, 1], points[point, 2]
     stack[0] = 0
     waiting = 1
     while waiting > 0:
@@ -41,10 +53,14 @@ def nearest_triangle(x, point, body, excluded, triangles, trees, stack):
             leaf = node - leaves + 1
             for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
                 triangle = trees.triangle_order[place]
-                if excluded.shape[0] > 0 and excluded[triangle - first]:
+                if choice.excluded.shape[0] > 0 and choice.excluded[triangle - first]:
                     continue
-                d = closest_on_triangle_of(x, point, triangles, triangle)[6]
-                if d < best or (d == best and triangle < nearest):
+                a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+                d = closest_on_corners(points, point, x, a, b, c)[6]
+                if choice.unit.shape[0] > 0:
+                    n, m = choice.unit[triangle], choice.normals[point]
+                    d += choice.turn_cost * max(0.0, -(n[0] * m[0] + n[1] * m[1] + n[2] * m[2]))
+                if d < best or (d == best and (nearest < 0 or triangle < nearest)):
                     best, nearest = d, triangle
         else:
             # The nearer child is visited first.
@@ -66,18 +82,24 @@ def box_distance(px, py, pz, box, node):
     return dx * dx + dy * dy + dz * dz
 
 
-@kernel
-def ray_meets_box(p, d, box, node):
-    """Whether the ray from p (3,) along d (3,) meets a node's box."""
-    near, far = 0.0, math.inf
-    for axis in range(3):
-        if d[axis] == 0.0:
-            if p[axis] < box[node, axis] or p[axis] > box[node, axis + 3]:
-                return False
-        else:
-            s, t = (box[node, axis] - p[axis]) / d[axis], (box[node, axis + 3] - p[axis]) / d[axis]
-            near, far = max(near, min(s, t)), min(far, max(s, t))
-    return near <= far * (1.0 + 1e-12)
+@inline_kernel
+def inverse_of(d):
+    """One over a component of a direction, finite where that is 0."""
+    return 1.0 / d if abs(d) > TINY else 1.0 / TINY
+
+
+@inline_kernel
+def ray_to_box(p, ix, iy, iz, box, node, far):
+    """Distance to a node's box along a ray from p (3,), infinite where it is more than `far`.
+
+    ix, iy, iz: `inverse_of` its direction.
+    """
+    sx, tx = (box[node, 0] - p[0]) * ix, (box[node, 3] - p[0]) * ix
+    sy, ty = (box[node, 1] - p[1]) * iy, (box[node, 4] - p[1]) * iy
+    sz, tz = (box[node, 2] - p[2]) * iz, (box[node, 5] - p[2]) * iz
+    near = max(0.0, min(sx, tx), min(sy, ty), min(sz, tz))
+    far = min(far, max(sx, tx), max(sy, ty), max(sz, tz))
+    return near if near <= far * (1.0 + 1e-12) else math.inf
 
 
 @kernel
@@ -93,12 +115,13 @@ def cast_ray(x, p, d, body, facing, triangles, trees, stack):
     base, first = trees.node_start[body], trees.triangle_start[body]
     size = trees.triangle_start[body + 1] - first
     leaves = 1 << levels
+    ix, iy, iz = inverse_of(d[0]), inverse_of(d[1]), inverse_of(d[2])
     stack[0] = 0
     waiting = 1
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if not ray_meets_box(p, d, trees.box, base + node):
+        if ray_to_box(p, ix, iy, iz, trees.box, base + node, math.inf) == math.inf:
             continue
         if node < leaves - 1:
             stack[waiting], stack[waiting + 1] = 2 * node + 1, 2 * node + 2
@@ -140,13 +163,13 @@ def ray_to_triangle(x, p, d, triangles, triangle, facing):
 
 
 @kernel
-def choose_exit(x, point, body, facing, d, triangles, trees, stack):
+def choose_exit(x, point, body, facing, d, triangles, trees, choice, stack):
     """Triangle of `body` through which a point behind its surface should leave.
 
     The nearest one, if it lies roughly along d, the direction in which the bodies separate (zero: unknown). A point
     deep inside may be nearer to the far side of the body; then the first triangle along d.
     """
-    nearest = nearest_triangle(x, point, body, NONE_EXCLUDED, triangles, trees, stack)
+    nearest = nearest_triangle(x, point, math.inf, x, body, triangles, trees, choice, stack)
     if nearest < 0 or (d[0] == 0.0 and d[1] == 0.0 and d[2] == 0.0):
         return nearest
     _, _, _, qx, qy, qz, dd, _ = closest_on_triangle_of(x, point, triangles, nearest)

@@ -8,7 +8,7 @@ from ...inside_out import is_inside_out
 from ...model import Model
 from ..box_tree import build_trees
 from ..kept_distance import REST_SHARE
-from ..narrow_phase.nearest_triangle import NONE_EXCLUDED
+from ..narrow_phase.nearest_triangle import ALL
 from ..narrow_phase.vertex_triangle import evaluate_rows, set_plane_weights
 from ..near_pairs import NearPairs, near_pairs
 from .overlap import NO_BODIES, Overlaps, edge_rows, find_overlaps
@@ -28,8 +28,8 @@ class Crossings:
         self._model = model
         self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
         self._wrong = WrongSide(model)
-        held = self._trees.depth >= 0
-        self._own: IntArray = np.flatnonzero(model.self_collision & held).astype(np.int32)
+        has_triangles = self._trees.depth >= 0
+        self._own: IntArray = np.flatnonzero(model.self_collision & has_triangles).astype(np.int32)
         self.suspended: IntArray = NO_BODIES
         self._edges_alone: list[tuple[int, int]] = []
 
@@ -67,7 +67,7 @@ class Crossings:
 
     def _fit(self, x: FloatArray) -> None:
         """Fit the trees to x [m]."""
-        self._trees.refit(x, self._model.surfaces.triangles, np.ones(self._model.body_count, np.uint8))
+        self._trees.refit(x, self._model.surfaces.triangles)
 
     def listed(self) -> IntArray:
         """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3), as a state keeps them.
@@ -112,7 +112,7 @@ class Crossings:
             if a == b:
                 found = self_exits(model, self._trees, x, np.stack([own, np.full_like(own, a)], axis=1))
             else:
-                found = nearest_exits(x, own, b, NONE_EXCLUDED, surfaces.triangles, self._trees)
+                found = nearest_exits(x, own, b, surfaces.triangles, self._trees, ALL)
             points.append(own[found >= 0])
             triangles.append(found[found >= 0])
         self._wrong.set(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))

@@ -10,7 +10,7 @@ from ...topology import face_vectors
 from ..box_tree import Trees
 from ..kept_distance import RECOVERY_SHARE
 from ..narrow_phase.closest_points import unit_normal
-from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE, choose_exit
+from ..narrow_phase.nearest_triangle import ALL, STACK_SIZE, choose_exit
 from ..narrow_phase.vertex_triangle import evaluate_rows
 from ..near_pairs import near_pairs
 from .self_overlap import nearest_exits, self_exits, self_wrong_side
@@ -62,7 +62,7 @@ class WrongSide:
         self.set(self.pairs[behind], self.facing[behind])
         self.exit = way[behind]
         triangles = model.surfaces.triangles
-        choose_exits(x, self.pairs, self.own, self.facing, self._directions(x), triangles, trees, self.exit)
+        choose_exits(x, self.pairs, self.own, self.facing, self._directions(x), triangles, trees, ALL, self.exit)
 
     def _update_self_crossings(self, x: FloatArray, trees: Trees) -> BoolArray:
         """Add other points on the wrong side of self-crossing bodies to the list; returns which pairs are on it now."""
@@ -129,7 +129,7 @@ def signed_gaps(
     surfaces, triangle = model.surfaces, way.copy()
     for body in np.unique(pairs[way < 0, 1]).tolist():
         rows = np.flatnonzero((way < 0) & (pairs[:, 1] == body))
-        triangle[rows] = nearest_exits(x, pairs[rows, 0], body, NONE_EXCLUDED, surfaces.triangles, trees)
+        triangle[rows] = nearest_exits(x, pairs[rows, 0], body, surfaces.triangles, trees, ALL)
     near = near_pairs(model, np.column_stack([pairs[:, 0], surfaces.triangles[triangle]]), triangle, facing)
     near.bodies[:, 1] = -1  # also of one body, by the true distance
     evaluate_rows(x, (surfaces.triangles, surfaces.triangle_neighbour), near.thickness, near)
@@ -137,13 +137,13 @@ def signed_gaps(
 
 
 @kernel
-def choose_exits(x, pairs, own, facing, direction, triangles, trees, out):
+def choose_exits(x, pairs, own, facing, direction, triangles, trees, choice, out):
     """Write the exit triangle of each pair of a point and another body."""
     stack = np.empty(STACK_SIZE, np.int32)
     for row in range(pairs.shape[0]):
         if not own[row]:
             out[row] = choose_exit(
-                x, pairs[row, 0], pairs[row, 1], facing[row], direction[row], triangles, trees, stack
+                x, pairs[row, 0], pairs[row, 1], facing[row], direction[row], triangles, trees, choice, stack
             )
 
 

@@ -52,7 +52,7 @@ class Relaxation:
         self._longest = LONGEST_MOVE * float(moving[moving > 0.0].min(initial=np.inf))
         self._inverse = np.zeros(model.body_count)  # inverse mass of each body that may move as a whole [1/kg]
         self._free = np.zeros(model.point_count, bool)  # vertices that may move by themselves
-        self._held = np.zeros((model.body_count, model.body_count), bool)  # pairs that stay as they are
+        self._joined = np.zeros((model.body_count, model.body_count), bool)  # pairs that stay as they are
 
     def run(self, state: State) -> IntArray:
         """Move what crosses apart in a state, in place; returns the rows of `State.wrong_side` that were moved.
@@ -63,9 +63,9 @@ class Relaxation:
         """
         listed = state.wrong_side
         own = self._model.point_body[listed[:, 0]] == listed[:, 1]
-        self._hold(state)
-        held = self._held[self._model.point_body[listed[:, 0]], listed[:, 1]]
-        moved, waiting = (np.abs(listed[:, 2]) == 1) & ~held, listed[:, 2] == 0
+        self._join(state)
+        joined = self._joined[self._model.point_body[listed[:, 0]], listed[:, 1]]
+        moved, waiting = (np.abs(listed[:, 2]) == 1) & ~joined, listed[:, 2] == 0
         tangled = listed[own & ~moved & ~waiting]
         if moved.any():
             self._allow(state)
@@ -118,8 +118,8 @@ class Relaxation:
         waiting = np.stack([model.body_point_start[still], still, np.zeros_like(still)], axis=1)
         return np.concatenate([np.insert(np.concatenate(rows), 2, STAYS, axis=1), waiting]).astype(np.int32)
 
-    def _hold(self, state: State) -> None:
-        """Mark pairs of bodies held in each other: one is attached to the other, or pinned within what stays."""
+    def _join(self, state: State) -> None:
+        """Mark pairs of bodies that are joined: one is attached to the other, or pinned within what stays."""
         model, listed = self._model, state.wrong_side
         point, body = listed[:, 0], listed[:, 1]
         fixed, pinned = np.ones(model.body_count, bool), np.zeros(model.point_count, bool)
@@ -128,8 +128,8 @@ class Relaxation:
         within = pinned[point] & fixed[body]
         owner = model.point_body[np.concatenate([model.attachments.points[:, 0], point[within]])]
         body = np.concatenate([model.attachments.body, body[within]])
-        self._held[:] = False
-        self._held[owner, body] = self._held[body, owner] = True
+        self._joined[:] = False
+        self._joined[owner, body] = self._joined[body, owner] = True
 
     def _allow(self, state: State) -> None:
         """Mark what may move."""
@@ -164,7 +164,7 @@ class Relaxation:
                 else:
                     contacts = crossings.gaps_near(x, overlaps)
                     bodies, ways = ways_out(model, x)
-                    loose = ~self._held[tuple(bodies.T)]
+                    loose = ~self._joined[tuple(bodies.T)]
                     bodies, ways = bodies[loose], ways[loose]
                     ways *= further[tuple(bodies.T)][:, None]
             if count and count < least:
@@ -197,7 +197,7 @@ class Relaxation:
         """Rows of points whose gap is too small, and what it lacks along the normal [m], shape (n, 3)."""
         lack = np.where(contacts.side < 0, 1.0, NEAR_SHARE) * contacts.thickness - contacts.gap
         lack += further[tuple(np.sort(contacts.bodies, axis=1).T)]
-        lacks = np.flatnonzero((lack > 0.0) & ~self._held[tuple(contacts.bodies.T)])
+        lacks = np.flatnonzero((lack > 0.0) & ~self._joined[tuple(contacts.bodies.T)])
         return lacks, lack[lacks, None] * contacts.normal[lacks]
 
     def _shift_bodies(self, bodies: IntArray, pushes: FloatArray) -> FloatArray:

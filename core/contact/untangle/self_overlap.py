@@ -17,7 +17,7 @@ from ...model import Model
 from ...topology import vertex_normals
 from ...union_find import islands_of
 from ..box_tree import Trees
-from ..narrow_phase.nearest_triangle import STACK_SIZE, cast_ray, nearest_triangle
+from ..narrow_phase.nearest_triangle import ALL, STACK_SIZE, cast_ray, nearest_triangle
 from .overlap import NEAR_PLANE
 
 #: Rings of edges around a piece whose triangles count as adjacent [1].
@@ -69,8 +69,8 @@ def self_exits(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> In
         for piece in np.unique(part[points]).tolist():
             near = dilated(listed & (part == piece), edges, RINGS)
             own = rows[part[points] == piece]
-            excluded = near[triangles - first].any(axis=1)
-            found[own] = nearest_exits(x, pairs[own, 0], body, excluded, surfaces.triangles, trees)
+            others = ALL._replace(excluded=near[triangles - first].any(axis=1))
+            found[own] = nearest_exits(x, pairs[own, 0], body, surfaces.triangles, trees, others)
     return found
 
 
@@ -101,9 +101,9 @@ def dilated(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
 
 
 @kernel
-def nearest_exits(x, points, body, excluded, triangles, trees):
-    """The nearest triangle of `body` that is not excluded, for each point; -1 for none."""
+def nearest_exits(x, points, body, triangles, trees, choice):
+    """The nearest triangle of `body` for each point; -1 for none."""
     found, stack = np.empty(points.shape[0], np.int32), np.empty(STACK_SIZE, np.int32)
     for k in range(points.shape[0]):
-        found[k] = nearest_triangle(x, points[k], body, excluded, triangles, trees, stack)
+        found[k] = nearest_triangle(x, points[k], np.inf, x, body, triangles, trees, choice, stack)
     return found

@@ -89,7 +89,7 @@ def stop(contact, velocity, x, contacts, c, weight, speed):
         b = side_body(contact, contacts, c, side)
         if b >= 0:
             q = b - rigid.first_body[0]
-            inverse_mass += answer(rigid, q, px, py, pz, nx, ny, nz)
+            inverse_mass += answer(rigid, q, px, py, pz, nx, ny, nz, 0.0)
             vx, vy, vz = velocity_at(rigid, q, px, py, pz)
             along += (1.0 - 2.0 * side) * (vx * nx + vy * ny + vz * nz)
     if not (inverse_mass > 0.0 and along < 0.0):

@@ -276,7 +276,7 @@ def place_carried(contact, y):
 
 
 @lean_kernel
-def answer(rigid, q, px, py, pz, nx, ny, nz, other=0.0):
+def answer(rigid, q, px, py, pz, nx, ny, nz, other):
     """Velocity along n that point p of rigid body q gets from a unit impulse n there, and an `other` one [1/kg]."""
     rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
     tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx

@@ -250,7 +250,7 @@ def project(contact, x, y, velocity, h, rows):
                 continue
             r = b - rigid.first_body[0]
             px, py, pz = x[4 * i], x[4 * i + 1], x[4 * i + 2]
-            size = speed / answer(rigid, r, px, py, pz, nx, ny, nz)
+            size = speed / answer(rigid, r, px, py, pz, nx, ny, nz, 0.0)
             run.cut[b] += abs(size)
             push_body(rigid, r, px, py, pz, size * nx, size * ny, size * nz)
             try_move(rigid, r, h)

@@ -147,7 +147,7 @@ class ColliderContacts:
         if len(wrong):
             start = model.rest_positions, surfaces.triangles, surfaces.body_triangle_start
             self._trees = self._trees or build_trees(*start)
-            self._trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+            self._trees.refit(x, surfaces.triangles)
             wrong.release(x, self._trees)
         self._search = self._search or ColliderSearch(model)
         pairs = self._search.find(x, reach, near.left_out, wrong.pairs, wrong.exit, wrong.facing)

@@ -46,7 +46,7 @@ def settle(parent, poses, radius, supported, shaken, time, still_pose, still_tim
     place, the pose at which each body began to be still.
     """
     n = parent.shape[0]
-    moving, held = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    moving, on_collider = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     for body in range(n):
         root = root_of(parent, body)
         if (
@@ -55,11 +55,11 @@ def settle(parent, poses, radius, supported, shaken, time, still_pose, still_tim
         ):
             moving[root] = True
         if supported[body]:
-            held[root] = True
+            on_collider[root] = True
     shortest = np.full(n, np.inf)
     for body in range(n):
         root = root_of(parent, body)
-        if moving[root] or not held[root]:
+        if moving[root] or not on_collider[root]:
             still_time[body] = 0.0
             for axis in range(7):
                 still_pose[body, axis] = poses[body, axis]

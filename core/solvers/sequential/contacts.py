@@ -86,10 +86,10 @@ def start_warm(phase, x, velocity):
     for kind, contacts in enumerate((contact.corners, contact.sides)):
         impulses = phase.corner_impulses if kind == 0 else phase.side_impulses
         for c in range(contact.run.found[2 + kind]):
-            held, size = impulses.across[c], impulses.along[c]
+            across, size = impulses.across[c], impulses.along[c]
             if size > 0.0:
                 nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-                jx, jy, jz = size * nx + held[0], size * ny + held[1], size * nz + held[2]
+                jx, jy, jz = size * nx + across[0], size * ny + across[1], size * nz + across[2]
                 push_sides(contact, contacts, c, jx, jy, jz, x, velocity)
 
 
@@ -114,7 +114,7 @@ def sweep(phase, x, velocity):
             more = after - before
             impulses.along[c] = after
             changed = max(changed, abs(more) * inverse_mass / contacts.reach[c])
-            held = impulses.across[c]
+            across = impulses.across[c]
             limit = contacts.friction[c] * after
             if contacts.carried[c]:
                 push_sides(contact, contacts, c, more * nx, more * ny, more * nz, x, velocity)
@@ -122,7 +122,7 @@ def sweep(phase, x, velocity):
                 along, more = ux * nx + uy * ny + uz * nz, 0.0
             ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
             slide = sqrt(ux * ux + uy * uy + uz * uz)
-            jx, jy, jz = held[0], held[1], held[2]
+            jx, jy, jz = across[0], across[1], across[2]
             if slide > 0.0 and limit > 0.0:
                 if contacts.carried[c]:
                     tx, ty, tz = ux / slide, uy / slide, uz / slide
@@ -131,9 +131,9 @@ def sweep(phase, x, velocity):
                 jx, jy, jz = jx - ux / inverse_mass, jy - uy / inverse_mass, jz - uz / inverse_mass
             share = cone_share(sqrt(jx * jx + jy * jy + jz * jz), limit)
             jx, jy, jz = share * jx, share * jy, share * jz
-            ux, uy, uz = more * nx + jx - held[0], more * ny + jy - held[1], more * nz + jz - held[2]
+            ux, uy, uz = more * nx + jx - across[0], more * ny + jy - across[1], more * nz + jz - across[2]
             push_sides(contact, contacts, c, ux, uy, uz, x, velocity)
-            held[0], held[1], held[2] = jx, jy, jz
+            across[0], across[1], across[2] = jx, jy, jz
     return changed
 
 
@@ -196,8 +196,8 @@ def note_all(phase, x):
                 for body in (a, b):
                     if body < touching.shape[0]:
                         touching[body] = True
-            held = impulses.across[c]
-            note(contact, contacts, c, x, losses, size, held[0], held[1], held[2])
+            across = impulses.across[c]
+            note(contact, contacts, c, x, losses, size, across[0], across[1], across[2])
     return pressing
 
 

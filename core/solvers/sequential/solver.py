@@ -57,7 +57,8 @@ class Integrator:
         """Add to the state after a run what is not in the workspace."""
 
     def take_rest_lengths(self) -> None:
-        """See `choice.Solver`; forces are evaluated with the model's arrays."""
+        """See `choice.Solver`."""
+        raise NotImplementedError
 
 
 #: Makes the integrator for a solver.

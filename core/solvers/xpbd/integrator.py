@@ -45,10 +45,10 @@ class Xpbd(Integrator):
         """`rules` for the gas and `circles` of trusses as papers have them, None without."""
         super().__init__(space, phase, substep_time)
         model = space.model
-        held = ModelElements(model, joints=False).rigid_bodies()
-        if len(held):
+        pulled = ModelElements(model, joints=False).rigid_bodies()
+        if len(pulled):
             raise ParameterError(
-                f"{model.body_names[held[0]]}: a rigid body that an energy of elements pulls; "
+                f"{model.body_names[pulled[0]]}: a rigid body that an energy of elements pulls; "
                 f"the method XPBD does not know that. Choose one of {', '.join(FORCE_BASED)}."
             )
         inverse = space.contact.points.inverse_mass[: model.vertex_count]
