@@ -10,6 +10,12 @@ from softpressure_ext.core.contact.near_pairs import near_pairs
 from softpressure_ext.core.topology import starts
 
 
+class PartOfModel(SimpleNamespace):
+    """Some fields of a `Model`."""
+
+    __slots__ = ("__weakref__",)
+
+
 def model_of(membranes, colliders=(), *, thickness=0.01, self_collision=False):
     """The part of a `Model` that contact search reads, from (positions, triangles) pairs of any kind of mesh.
 
@@ -19,7 +25,7 @@ def model_of(membranes, colliders=(), *, thickness=0.01, self_collision=False):
     sizes = [len(positions) for positions, _ in bodies]
     offsets = starts(sizes)
     triangles = np.concatenate([t + o for (_, t), o in zip(bodies, offsets, strict=False)]).astype(np.int32)
-    return SimpleNamespace(
+    return PartOfModel(
         membrane_count=len(membranes),
         rigid_count=0,
         moving_count=len(membranes),
@@ -39,6 +45,7 @@ def model_of(membranes, colliders=(), *, thickness=0.01, self_collision=False):
         thickness=np.broadcast_to(np.asarray(thickness, float), (count,)).copy(),
         self_collision=np.arange(count) < (len(membranes) if self_collision else 0),
         friction=np.full(count, 0.5),
+        deforms=np.arange(count) < len(membranes),
         attachments=SimpleNamespace(points=np.zeros((0, 4), np.int32), body=np.zeros(0, np.int32)),
         surfaces=contact_surfaces(triangles, starts([len(t) for _, t in bodies])),
     )

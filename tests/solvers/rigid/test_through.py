@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import shapes
+from crossings import assert_nothing_crosses
 from rigid_scenes import block, run, world_of
 from scipy.spatial.transform import Rotation
-from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.solvers.counts import Counts
 from softpressure_ext.core.solvers.rigid.colliders import ColliderContacts
 from softpressure_ext.core.state import State
@@ -104,3 +105,16 @@ def test_a_body_that_goes_around_the_rim_is_not_pushed_back():
         assert not contacts.follow(x)
         contacts.look(x, np.zeros(1), np.zeros(1, bool), 0.0)
     assert len(contacts.wrong_side()) == 0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_nothing_crosses_a_flat_collider_that_becomes_hilly(seed):
+    builder = ModelBuilder()
+    builder.add_rigid("box", *block((0.4, 0.4, 0.4), (0.02, 0.01, 0.25)), mass=1.0)
+    x, triangles = shapes.grid(3.0, 8)
+    builder.add_collider("ground", x, triangles, deforms=True)
+    world, height = World(builder.build(), frame_rate=24.0), np.random.default_rng(seed).uniform(-0.3, 0.3, len(x))
+    for frame in range(1, 31):
+        there = np.column_stack([x[:, :2], min(frame / 20.0, 1.0) * height])
+        world.advance_frame(FrameInput(collider_positions={0: there}))
+        assert_nothing_crosses(world)
