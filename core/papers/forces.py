@@ -16,8 +16,10 @@ from ..energy.energies import ModelElements
 from ..jit import Repeated
 from ..model import Model
 from ..options import DEFAULTS, MethodOptions
+from ..solvers.explicit.gas import Gas
 from ..solvers.explicit.layout import Numbering
-from ..solvers.explicit.skins import Gas, accelerate, skins_of, spring_order
+from ..solvers.explicit.skins import accelerate, skins_of
+from ..solvers.explicit.springs import spring_order
 from ..team import team_of_one
 from .gas_rules import GasRules
 
