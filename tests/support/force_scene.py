@@ -7,15 +7,11 @@ from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.energy.bend import hinge_energy
 from softpressure_ext.core.energy.mechanical import add_soft_energies
 from softpressure_ext.core.simd import store4
+from softpressure_ext.core.solvers.explicit.gas import gathered_normals, set_pressures
 from softpressure_ext.core.solvers.explicit.layout import Numbering
-from softpressure_ext.core.solvers.explicit.skins import (
-    gathered_normals,
-    gathered_springs,
-    gathered_volumes,
-    set_pressures,
-    skins_of,
-    write_rows,
-)
+from softpressure_ext.core.solvers.explicit.skins import skins_of, write_rows
+from softpressure_ext.core.solvers.explicit.springs import gathered_springs
+from softpressure_ext.core.solvers.explicit.volumes import gathered_volumes
 
 AMBIENT = 101_325.0
 MODULUS = (2e4, 5e4)
@@ -113,7 +109,7 @@ def gather(x, skins, springs, volumes, normals):
     """Forces of springs and tetrahedra on the vertices [N], six times dV/dx [m^2], and pressures."""
     for block in range(len(skins.blocks.body)):
         write_rows(x, skins, block)
-    set_pressures(skins)
+    set_pressures(skins.gas, skins.blocks, skins.paces.due)
     for vertex in range(len(springs) // 4):
         i = np.uint64(vertex)
         store4(springs, 4 * vertex, gathered_springs(skins.springs, i))
