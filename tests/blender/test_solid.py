@@ -133,7 +133,7 @@ def test_animals_of_jelly_in_a_bowl_do_not_go_into_each_other() -> None:
     add_bowl()
     x, triangles = shapes.beast()
     x = 0.35 * (x - x.mean(axis=0)) / float(np.ptp(x, axis=0).max())
-    turns = np.random.default_rng(4).normal(size=(8, 3))
+    turns = np.random.default_rng(2).normal(size=(8, 3))
     animals = []
     for number, axis in enumerate(turns):
         turned = x @ shapes.rotation(axis, float(np.linalg.norm(axis))).T
