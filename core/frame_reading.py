@@ -36,9 +36,11 @@ def shaped(name: str, what: str, values: ArrayLike, shape: tuple[int, int]) -> F
 
 def _without_resting(model: Model, given: FrameInput, moved: IntArray, state: State) -> IntArray:
     """Kinematic points without those of colliders that neither move nor have moved: they may be a million."""
-    first = model.moving_point_count
+    first, has_moved = model.moving_point_count, state.velocities[model.moving_point_count :].any()
+    if not given.collider_positions and not has_moved:
+        return moved[: len(moved) - (model.point_count - first)]
     is_busy = np.zeros(model.body_count - model.moving_count, bool)
-    if state.velocities[first:].any():
+    if has_moved:
         starts = model.body_point_start[model.moving_count : -1] - first
         is_busy |= np.logical_or.reduceat(state.velocities[first:].any(axis=1), starts)
     is_busy[[collider for collider in given.collider_positions if 0 <= collider < len(is_busy)]] = True

@@ -353,7 +353,7 @@ class World:
             candidate_count=self._solver.candidate_count,
             counts=self._segments.counts,
             reports=reports,
-            rigid_energies=rigid_motion(self.model, state),
+            rigid_energies=rigid_motion(self.model, state) if self.model.rigid_count else np.zeros(0),
         )
 
     def reports(self) -> tuple[StepReport, ...]:

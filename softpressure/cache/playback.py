@@ -37,7 +37,8 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         cache = None
     number_of = {uid: number for number, uid in enumerate(source.object_uids)} if cache else {}
     rigid = [obj for obj in sessions.objects(scene, "RIGID") if not obj.softpressure.is_baked]
-    _place(rigid, scene, session, cache, number_of)
+    if rigid:
+        _place(rigid, scene, session, cache, number_of)
     for obj in sessions.objects(scene, "SOFT"):
         key = mesh_io.live_key(obj)
         session.display.late.discard(obj.session_uid)

@@ -110,6 +110,8 @@ def frame_of(world: World, start: snapshot.Snapshot, reading: Reading) -> tuple[
             seen[vertices] = places
         positions.append(start.in_units(seen))
     positions += [np.empty((0, 3))] * len(start.rigid)
+    if not start.rigid:
+        return positions, reading.matrices
     moved = world.rigid_transforms()
     moved[:, :3, 3] = start.in_units(moved[:, :3, 3])
     return positions, [*reading.matrices, *moved @ np.reshape([body.matrix for body in start.rigid], (-1, 4, 4))]
