@@ -41,6 +41,18 @@ def check_divergence(model: Model, state: State, rest_size: FloatArray) -> None:
     check_sizes(model, state.positions, rest_size)
 
 
+def check_trembling(model: Model, state: State, most: FloatArray) -> None:
+    """Raise `Diverged` where gas rules without an energy make a body oscillate by its size per substep.
+
+    `most`: speed within each membrane that is too much [m/s].
+    """
+    for body in range(model.membrane_count):
+        v = state.velocities[model.body_point_start[body] : model.body_point_start[body + 1]]
+        apart = float(np.sqrt(((v - v.mean(axis=0)) ** 2).sum(axis=1).max()))
+        if apart > most[body]:
+            raise Diverged(body, "grows beyond all bounds")
+
+
 def check_sizes(model: Model, positions: FloatArray, rest_size: FloatArray) -> None:
     """Raise `Diverged` for the first body that has grown beyond all bounds; see `check_divergence`.
 

@@ -16,7 +16,7 @@ from .checks import vector
 from .contact.beside import Feet, beside, feet_of
 from .contact.crossings import crossings_by_bodies
 from .diagnostics import Diagnostics, Measured, Measurements
-from .divergence import UNBOUNDED, check_divergence, membrane_sizes
+from .divergence import UNBOUNDED, check_divergence, check_trembling, membrane_sizes
 from .energy.mechanical import rigid_motion
 from .errors import Diverged, DivergenceError, ParameterError
 from .extras import gas_rules, gas_supply, particle_places
@@ -420,17 +420,7 @@ class World:
         """Raise `Diverged` for the first body that is not finite or has grown beyond all bounds."""
         check_divergence(self.model, state, self._rest_size)
         if self._gas_rules is not None:
-            self._check_trembling(state)
-
-    def _check_trembling(self, state: State) -> None:
-        """Raise `Diverged` where gas rules without an energy make a body oscillate by its size per substep."""
-        model = self.model
-        for body in range(model.membrane_count):
-            points = slice(model.body_point_start[body], model.body_point_start[body + 1])
-            v = state.velocities[points]
-            apart = float(np.sqrt(((v - v.mean(axis=0)) ** 2).sum(axis=1).max()))
-            if apart > self._rest_size[body] * self.frame_rate * self.steps_per_frame:
-                raise Diverged(body, "grows beyond all bounds")
+            check_trembling(self.model, state, self._rest_size * self.frame_rate * self.steps_per_frame)
 
     def _divergence(self, found: Diverged, substep: int) -> DivergenceError:
         more = 2 * self.steps_per_frame
