@@ -1,7 +1,7 @@
 """Worlds with rigid bodies, and measures of them. Only the public interface of the core is used."""
 
+import moments
 import numpy as np
-import rigid_reference
 import shapes
 from rigid_scene import block
 from scenes import GRAVITY
@@ -58,7 +58,7 @@ def inertia(world, body):
     number = world.model.membrane_count + body
     start = world.model.surfaces.body_triangle_start
     triangles = world.model.surfaces.triangles[start[number] : start[number + 1]] - part.start
-    volume, _, moment = rigid_reference.solid_moments(world.rigid_positions(body), triangles)
+    volume, _, moment = moments.solid_moments(world.rigid_positions(body), triangles)
     moment = world.model.rigid.mass[body] / volume * moment
     return np.trace(moment) * np.eye(3) - moment
 

@@ -1,8 +1,8 @@
 """Rigid bodies on floors, slopes, platforms and each other: closed forms of bouncing, sliding, rolling, resting."""
 
+import moments
 import numpy as np
 import pytest
-import rigid_reference
 import scenes
 import shapes
 from rigid_scenes import GRAVITY, block, centre, on_slope, run, velocity, world_of
@@ -149,7 +149,7 @@ def rocking(count):
     outline = radius * np.c_[np.cos(angle), np.sin(angle)]
     x, triangles = shapes.prism(outline, length)
     x = x[:, [0, 2, 1]] * (1.0, -1.0, 1.0) + (0.0, 0.5 * length, 0.0)  # it lies along y
-    volume, middle, moment = rigid_reference.solid_moments(x, triangles)
+    volume, middle, moment = moments.solid_moments(x, triangles)
     depth, gyration = -middle[2], (moment[0, 0] + moment[2, 2]) / volume  # both turn about y
     lean = shapes.rotation((0.0, 1.0, 0.0), 0.1)
     world = world_of(((x @ lean.T + [0.0, 0.0, radius + 2e-3], triangles), {"friction": 1.0}), floor={"friction": 1.0})
