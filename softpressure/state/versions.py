@@ -21,7 +21,7 @@ AS_DRAWN = {"pressure_at": "DRAWN", "drawn_shape": "SLACK", "start_at_rest": Fal
 
 def stamp(scene: bpy.types.Scene) -> None:
     """Store the version of the defaults in a scene with bodies."""
-    if sessions.has_bodies(scene) and scene.softpressure.defaults_version < CURRENT:
+    if scene.softpressure.defaults_version < CURRENT and sessions.has_bodies(scene):
         scene.softpressure.defaults_version = CURRENT
 
 
