@@ -51,17 +51,20 @@ class EnclosedVolumes:
 
     def __call__(self, body: int, x: FloatArray) -> float:
         """Volume [m^3] of a body at positions `x` [m] of all points; positive while it is not inside out."""
-        # About the middle of its corners: accurate far from the origin, and in the middle plane of a flat body, whose
-        # strip is open.
-        middle = np.einsum("ij->j", x[self._corners[body]]) / max(len(self._corners[body]), 1)
-        return float(self._scale[body] * enclosed_volume(x, self._triangles[body], middle))
+        return float(self._scale[body] * enclosed_volume(x, self._triangles[body], self._corners[body]))
 
 
 @kernel
-def enclosed_volume(x, triangles, middle):
-    """Sum of the signed volumes [m^3] of the tetrahedra from `middle` to each triangle."""
-    ox, oy, oz = middle[0], middle[1], middle[2]
-    total = 0.0
+def enclosed_volume(x, triangles, corners):
+    """Sum of the signed volumes [m^3] of the tetrahedra from the middle of the `corners` to each triangle.
+
+    The middle makes it accurate far from the origin, and is in the middle plane of a flat body, whose strip is open.
+    """
+    ox = oy = oz = total = 0.0
+    for c in range(corners.shape[0]):
+        ox, oy, oz = ox + x[corners[c], 0], oy + x[corners[c], 1], oz + x[corners[c], 2]
+    count = max(corners.shape[0], 1)
+    ox, oy, oz = ox / count, oy / count, oz / count
     for t in range(triangles.shape[0]):
         i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         ax, ay, az = x[i, 0] - ox, x[i, 1] - oy, x[i, 2] - oz

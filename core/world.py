@@ -260,11 +260,10 @@ class World:
         goals, acting = read_goals(self.model, given, state.goals), self._segments.model
         rigid = given.held_rigid
         held = HeldMotion(self.model, acting, state, rigid, motion.frame_time) if rigid else None
-        fixed = np.concatenate([acting.pinned, state.keyed.held[self.model.membrane_count :]])
-        mass = self._solver.vertex_mass
         impulses = self._impulses.frame(
-            given.fields, given.gravity_shares, state.goals, goals, fixed, mass, given.pulls, given.liquid_level
-        )
+            given.fields, given.gravity_shares, state, goals, acting.pinned, self._solver.vertex_mass, given.pulls,
+            given.liquid_level,
+        )  # fmt: skip
         substep_time = 1.0 / (self.frame_rate * self.steps_per_frame)
         gas_start = state.final_gas.copy()
         use_threads(self._thread_count)

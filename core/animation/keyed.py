@@ -82,11 +82,11 @@ class Keyed:
 
     def has_values_of(self, other: "Keyed") -> bool:
         """Whether all values and gravity are the same."""
-        return _are_same(self.values, other.values) and _are_same(self.gravity, other.gravity)
+        return self is other or (_are_same(self.values, other.values) and _are_same(self.gravity, other.gravity))
 
     def has_parts_of(self, other: "Keyed") -> bool:
         """Whether held bodies, attachments, torn springs and bonds are the same."""
-        return all(_are_same(getattr(self, name), getattr(other, name)) for name in PARTS)
+        return self is other or all(_are_same(getattr(self, name), getattr(other, name)) for name in PARTS)
 
 
 def _are_same(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> bool:
@@ -154,8 +154,19 @@ def changed(
 
     Those `before` themselves if nothing has changed.
     """
-    if not (values or attached or held or held_rigid or gravity is not None or before.held.any()):
-        return before
+    found: dict[str, np.ndarray[Any, Any]] = {"values": changed_values(model, before.values, values)}
+    if gravity is not None:
+        found["gravity"] = vector("scene", "gravity", gravity, "m/s\u00b2")  # type: ignore[arg-type]
+    if attached or held or held_rigid or before.held.any():
+        found |= _holding(model, before, attached, held, held_rigid)
+    new = {name: array for name, array in found.items() if not _are_same(array, getattr(before, name))}
+    return replace(before, **new) if new else before
+
+
+def _holding(
+    model: Model, before: Keyed, attached: Mapping[int, bool], held: Collection[int], held_rigid: Collection[int]
+) -> dict[str, BoolArray]:
+    """Which attachments hold, and which bodies follow given positions, in a frame with such input."""
     holds, is_held = before.attached.copy(), np.zeros(model.moving_count, bool)
     for membrane in (*attached, *held):
         if not 0 <= membrane < model.membrane_count:
@@ -166,14 +177,7 @@ def changed(
     for membrane, holding in attached.items():
         holds[membrane] = holding
     is_held[[*held, *(model.membrane_count + rigid for rigid in held_rigid)]] = True
-    found: dict[str, np.ndarray[Any, Any]] = {
-        "values": changed_values(model, before.values, values),
-        "attached": holds,
-        "held": is_held,
-        "gravity": before.gravity if gravity is None else vector("scene", "gravity", gravity, "m/s\u00b2"),  # type: ignore[arg-type]
-    }
-    new = {name: array for name, array in found.items() if not _are_same(array, getattr(before, name))}
-    return replace(before, **new) if new else before
+    return {"attached": holds, "held": is_held}
 
 
 def reattached(model: Model, before: Keyed, after: Keyed, positions: FloatArray, poses: FloatArray) -> Keyed:
@@ -182,6 +186,8 @@ def reattached(model: Model, before: Keyed, after: Keyed, positions: FloatArray,
     A vertex farther from the other soft body than half an edge is not attached: its weights are 0. `positions` of all
     points [m]; those of rigid bodies' attached points are updated; `poses` of the rigid bodies.
     """
+    if after.attached is before.attached:
+        return after
     newly = after.attached & ~before.attached
     rows = np.flatnonzero(newly[model.point_body[after.glue_points[:, 0]]])
     if not len(rows):

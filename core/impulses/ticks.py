@@ -64,20 +64,25 @@ class Impulses:
         self,
         fields: Sequence[Field],
         gravity_shares: Sequence[float],
-        goal_start: FloatArray,
+        state: State,
         goal_end: FloatArray,
-        fixed: BoolArray,
+        pinned: BoolArray,
         vertex_mass: FloatArray,
         pulls: Sequence[Pull] = (),
         liquid_level: float | None = None,
     ) -> "FrameImpulses | None":
-        """The impulses of a frame; None if none act. Goals move in a straight line [m], shape (goal_count, 3) each.
+        """The impulses of a frame from a state; None if none act. Goals move in a straight line to their ends [m].
 
-        `gravity_shares`: share of gravity that acts on each moving body; empty: all of it. `fixed`: vertices and rigid
-        bodies that follow given motion, shape (vertex_count + rigid_count,); `vertex_mass` [kg] that the solver moves.
-        `liquid_level` [m]: None is the model's.
+        `gravity_shares`: share of gravity that acts on each moving body; empty: all of it. `pinned`: vertices that
+        follow given motion, shape (vertex_count,); `vertex_mass` [kg] that the solver moves. `liquid_level` [m]: None
+        is the model's.
         Raises `ParameterError`.
         """
+        level = self.fluids.level if liquid_level is None else float(liquid_level)
+        if not math.isfinite(level):
+            raise ParameterError(f"liquid: level {level} m; give a finite number.")
+        if not (fields or gravity_shares or pulls or self.goals.any or self.fluids.any):
+            return None
         count = self.model.moving_count
         for what, shares in (*((f"field {one.kind}", one.shares) for one in fields), ("gravity", gravity_shares)):
             if len(shares) not in (0, count):
@@ -85,13 +90,11 @@ class Impulses:
         falls = np.array(gravity_shares or [1.0] * count) - 1.0
         if not np.isfinite(falls).all():
             raise ParameterError("gravity: shares hold NaN or infinity. Check the animation of the bodies.")
-        level = self.fluids.level if liquid_level is None else float(liquid_level)
-        if not np.isfinite(level):
-            raise ParameterError(f"liquid: level {level} m; give a finite number.")
         acting = [one for one in fields if not one.shares or any(one.shares)]
         if not acting and not falls.any() and not self.goals.any and not self.fluids.any and not pulls:
             return None
-        return FrameImpulses(self, acting, falls, goal_start, goal_end, fixed, vertex_mass, pulls, level)
+        fixed = np.concatenate([pinned, state.keyed.held[self.model.membrane_count :]])
+        return FrameImpulses(self, acting, falls, state.goals, goal_end, fixed, vertex_mass, pulls, level)
 
 
 class FrameImpulses:

@@ -84,12 +84,17 @@ class PairContacts(NamedTuple):
             return PairContacts(none, none, none, np.zeros(0), np.zeros(0))
         bodies = int(max(first.max(), second.max())) + 1
         key = np.minimum(first, second).astype(np.int64) * bodies + np.maximum(first, second)
-        found, place = np.unique(key, return_inverse=True)
-        least = np.full(len(found), np.inf)
-        np.minimum.at(least, place, gap)
-        counts = np.bincount(place, minlength=len(found))
-        forces = np.bincount(place, force, len(found)).astype(float)
-        return PairContacts(found // bodies, found % bodies, counts, forces, least)
+        order = key.argsort(kind="stable")
+        key = key[order]
+        ends = np.concatenate([[-1], np.flatnonzero(key[1:] != key[:-1]), [len(key) - 1]])
+        start, found = ends[:-1] + 1, key[ends[1:]]
+        return PairContacts(
+            found // bodies,
+            found % bodies,
+            ends[1:] - ends[:-1],
+            np.add.reduceat(force[order], start),
+            np.minimum.reduceat(gap[order], start),
+        )
 
 
 class LeastShare(NamedTuple):

@@ -36,13 +36,13 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
     if cache is not None and not cache.frame_count:
         cache = None
     number_of = {uid: number for number, uid in enumerate(source.object_uids)} if cache else {}
-    rigid = [obj for obj in sessions.objects(scene, "RIGID") if not obj.softpressure.is_baked]
+    soft, rigid = _free_bodies(scene)
     if rigid:
         _place(rigid, scene, session, cache, number_of)
-    for obj in sessions.objects(scene, "SOFT"):
+    session.display.late.clear()
+    for obj in soft:
         key = mesh_io.live_key(obj)
-        session.display.late.discard(obj.session_uid)
-        if key is None or obj.softpressure.is_baked:
+        if key is None:
             continue
         if obj.mode == "EDIT":
             session.display.late.add(obj.session_uid)
@@ -85,15 +85,22 @@ def let_go(obj: bpy.types.Object, session: sessions.Session) -> None:
 def show_input(scene: bpy.types.Scene, all_of_them: bool) -> None:
     """Show what bodies are without simulation: all of them, or those whose own place or shape each frame reads."""
     session = sessions.of(scene)
-    for obj in sessions.objects(scene, "RIGID"):
+    soft, rigid = _free_bodies(scene)
+    for obj in rigid:
         if all_of_them or modifier_stack.may_be_held(obj):
             let_go(obj, session)
-    for obj in sessions.objects(scene, "SOFT"):
-        if obj.softpressure.is_baked:
-            continue
+    for obj in soft:
         rigid_pose.release(obj)
         if all_of_them or modifier_stack.is_read_in_each_frame(obj):
             modifier_stack.show(obj, modifier_stack.Stage.INPUT)
+
+
+def _free_bodies(scene: bpy.types.Scene) -> tuple[list[bpy.types.Object], list[bpy.types.Object]]:
+    """Soft and rigid bodies that are not baked."""
+    free = [obj for obj in sessions.objects(scene, "SOFT", "RIGID") if not obj.softpressure.is_baked]
+    return [obj for obj in free if obj.softpressure.kind == "SOFT"], [
+        obj for obj in free if obj.softpressure.kind == "RIGID"
+    ]
 
 
 def catch_up(scene: bpy.types.Scene) -> None:

@@ -49,6 +49,8 @@ def gravity_text(scene: Any) -> str:
 
 def to_metres(matrix: FloatArray, metres: float) -> FloatArray:
     """World from local matrix (4, 4), for a world measured in metres instead of Blender units."""
+    if metres == 1.0:
+        return matrix
     scaled = matrix.copy()
     scaled[:3] *= metres
     return scaled

@@ -83,9 +83,7 @@ def _may_simulate(scene: bpy.types.Scene) -> bool:
     Nor while the worker thread is busy.
     """
     is_idle = sessions.of(scene).activity is Activity.IDLE and not worker_thread.is_busy()
-    if sessions.is_rendering or scene.frame_subframe != 0.0 or not is_idle:
-        return False
-    return sessions.has_bodies(scene) and not sessions.waits_for(scene)
+    return not sessions.is_rendering and scene.frame_subframe == 0.0 and is_idle and not sessions.waits_for(scene)
 
 
 def _leaves_unseen_start(scene: bpy.types.Scene, session: Session) -> bool:

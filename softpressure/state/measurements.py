@@ -64,8 +64,9 @@ def measure(world: "World", diagnostics: "Diagnostics") -> FloatArray:
     rows = np.full((len(soft) + len(diagnostics.rigid_energies), len(COLUMNS)), np.nan)
     for number, body in enumerate(soft):
         pressure = body.gauge_pressure if world.model.has_gas(number) else np.nan
-        rows[number, [VOLUME, PRESSURE, ENERGY]] = body.volume_ratio, pressure, body.kinetic_energy
-        rows[number, [CUBIC, LEVEL]] = body.volume, body.liquid_level
+        row = rows[number]
+        row[VOLUME], row[PRESSURE], row[ENERGY] = body.volume_ratio, pressure, body.kinetic_energy
+        row[CUBIC], row[LEVEL] = body.volume, body.liquid_level
     rows[len(soft) :, ENERGY] = diagnostics.rigid_energies
     for report in diagnostics.reports:
         members = list(report.bodies)

@@ -334,4 +334,4 @@ def baked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 def has_bodies(scene: bpy.types.Scene) -> bool:
     """Whether a scene has soft or rigid bodies."""
-    return bool(objects(scene, "SOFT", "RIGID"))
+    return any(obj.softpressure.kind in ("SOFT", "RIGID") and obj.type == "MESH" for obj in _marked(scene))

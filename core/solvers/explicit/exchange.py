@@ -1,10 +1,12 @@
 """Copies between a state, whose points are in the model's order, and the solver's arrays, in the solver's order.
 
-Also what a run of steps does once, at both ends: gravity of half a step, and which bodies have contacts.
+Also what a run of steps does once, at both ends: gravity of half a step, dashpots, soft hinges.
 """
 
 from ...jit import lean_kernel
 from .arrays import GIVEN, RIGID
+from .soft_hinges import choose_paces
+from .springs import start_lengths
 
 
 @lean_kernel
@@ -86,3 +88,15 @@ def fall_free(touching, inverse_mass, point_start, fall, time, velocity, rigid_v
                 for i in range(point_start[b], point_start[b + 1]):
                     if inverse_mass[i] > 0.0:
                         velocity[4 * i + axis] += change
+
+
+@lean_kernel
+def begin_run(skins, soft, x, velocity, dashpot, rows, amount, h, steps):
+    """Prepare the inner forces for a run of `steps` h [s] whose gas begins with an `amount`, nRT [J].
+
+    `soft`: the soft hinges; `dashpot`: 2 zeta / omega of each body [s]; `rows`: of hinges [N/m] (`bounds.py`).
+    """
+    for body in range(amount.shape[0]):
+        skins.gas.amount[body], skins.paces.dashpot[body] = amount[body], dashpot[body]
+    start_lengths(x, velocity, h, skins.springs, skins.blocks, skins.paces)
+    choose_paces(soft, skins.paces, skins.springs, skins.blocks, rows, h, steps)

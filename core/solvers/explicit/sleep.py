@@ -30,7 +30,7 @@ def still_speeds(model: Model) -> FloatArray:
 
 def is_driven(state: State, motion: Motion, gas: FloatArray) -> bool:
     """Whether any input of a step differs from the state: kinematic points or gas; `gas`: nRT at its end [J]."""
-    return not (np.array_equal(gas, state.gas) and np.array_equal(motion.start, motion.end))
+    return bool((gas != state.gas).any() or (motion.start != motion.end).any())
 
 
 @lean_kernel

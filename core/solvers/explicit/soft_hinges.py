@@ -16,13 +16,14 @@ in the middle of the n steps: velocities at their end are then 0 in an equilibri
 """
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray, IntArray
+from ...jit import lean_inline_kernel
 from ...model import Model
 from ...tiny import TINY
-from .skins import Skins
 from .stability import Bounds, Plan, dashpot_times
 
 #: Steps of which soft hinges may act in one, besides each.
@@ -41,36 +42,58 @@ class SoftHinges:
         bounds.measure(model.rest_positions)
         allowed = REST_SHARE * allowed_square(dashpot_times(plan.square) / plan.steps, SOFT_EVERY[0]) / plan.steps**2
         square, body = bounds.rows / plan.masses, model.point_body
-        self._masses = plan.masses
         self.mask: BoolArray = (square[points] <= allowed[body[points[:, :1]]]).all(axis=1)
-        self._points = np.unique(points[self.mask])
-        self._bodies, self._first = np.unique(body[self._points], return_index=True)
-
-    def set_paces(self, skins: Skins, rows: FloatArray, h: float, steps: int) -> None:
-        """Let each body's soft hinges act in one of several of its steps, or in each: the number with the least work.
-
-        Of a run of `steps` h [s], after those of springs are set. `rows`: of hinges [N/m] (`bounds.py`).
-        """
-        if not len(self._bodies):
-            return
-        paces, springs, bodies = skins.paces, skins.springs, self._bodies
-        every = np.maximum(paces.every[bodies, 0], 1)
-        time = every * h
-        square = time**2 * np.maximum.reduceat(rows[self._points] / self._masses[self._points], self._first)
-        tension = springs.stiffness - springs.rest_force * springs.inverse_length
-        share = np.append(tension / np.maximum(springs.stiffness, TINY), 0.0)
-        stretched = np.maximum.reduceat(share, 4 * skins.blocks.four[skins.blocks.body_start[:-1]])[bodies]
-        slower = np.array((1, *SOFT_EVERY))[:, None]
-        each = every * slower
-        left = steps % each
-        work = steps // each + left // every + left % every
-        may = stretched <= MOST_STRETCHED * (SOFT_EVERY[0] / slower) ** 2
-        may &= square <= allowed_square(paces.dashpot[bodies] / time, slower)
-        may[0] = True
-        chosen = np.argmin(np.where(may, work, steps + 1), axis=0)
-        paces.every[bodies, 1] = each[chosen, np.arange(len(bodies))] * (paces.every[bodies, 0] > 0)  # 0 asleep
+        at = np.unique(points[self.mask])
+        bodies, first = np.unique(body[at], return_index=True)
+        slower = np.array((1, *SOFT_EVERY))
+        tension = MOST_STRETCHED * (SOFT_EVERY[0] / slower) ** 2
+        self.soft = Soft(
+            bodies, np.append(first, len(at)), at, plan.masses[at], slower, tension, allowed_square(1.0, slower)
+        )
 
 
-def allowed_square(damping: FloatArray, every: int | IntArray) -> FloatArray:
+class Soft(NamedTuple):
+    """Bodies with soft hinges, and how much slower these may act."""
+
+    body: IntArray  # shape (soft_count,)
+    start: IntArray  # of the vertices of each, shape (soft_count + 1,)
+    vertex: IntArray  # in the model's order
+    mass: FloatArray  # [kg]
+    slower: IntArray  # 1 and `SOFT_EVERY`
+    tension: FloatArray  # most of a spring with such hinges, as a share of its stiffness [1]
+    square: FloatArray  # of (omega_b h)^2 with dashpots of a c of 1
+
+
+@lean_inline_kernel
+def choose_paces(soft, paces, springs, blocks, rows, h, steps):
+    """Let each body's soft hinges act in one of several of its steps, or in each: the number with the least work.
+
+    Of a run of `steps` h [s], after those of springs are set. `rows`: of hinges [N/m] (`bounds.py`).
+    """
+    for k in range(soft.body.shape[0]):
+        body = soft.body[k]
+        every = max(paces.every[body, 0], 1)
+        time, square, stretched = every * h, 0.0, 0.0
+        for i in range(soft.start[k], soft.start[k + 1]):
+            square = max(square, rows[soft.vertex[i]] / soft.mass[i])
+        square *= time * time
+        first, last = blocks.four[blocks.body_start[body]], blocks.four[blocks.body_start[body + 1]]
+        for q in range(4 * first, 4 * last):
+            tension = springs.stiffness[q] - springs.rest_force[q] * springs.inverse_length[q]
+            stretched = max(stretched, tension / max(springs.stiffness[q], TINY))
+        least, damping = steps + 1, paces.dashpot[body] / time
+        for n in range(soft.slower.shape[0]):
+            each = every * soft.slower[n]
+            left = steps % each
+            work = steps // each + left // every + left % every
+            may = n == 0 or (stretched <= soft.tension[n] and square <= damping * soft.square[n])
+            if may and work < least:
+                least = work
+                paces.every[body, 1] = each
+        if paces.every[body, 0] == 0:  # asleep
+            paces.every[body, 1] = 0
+
+
+def allowed_square(damping: Any, every: int | IntArray) -> Any:
     """Largest (omega_b h)^2 of hinges that act in one of so many steps, with dashpots of a c [1]."""
     return damping * (math.pi / every) ** 3

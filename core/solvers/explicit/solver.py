@@ -27,7 +27,7 @@ from ..loads import late_turn, lifts
 from ..notes import FrameNotes, Reason
 from .arrays import AGE, LACKS_ROOM, PRESSING, RESUMES, RIGID, SEARCHES, STALLED, STEP, TICK_END, TICK_START, WAKES
 from .dissipation import LEAST_STEPS, LOSS_TIME
-from .exchange import fall_free
+from .exchange import begin_run, fall_free
 from .left_out import list_crossing
 from .limits import StepLimit, check_plan, check_speed
 from .paces import pace_unit, set_paces
@@ -37,9 +37,9 @@ from .rigid_ticks import TICK_TIME, RigidTicks
 from .skins import Skins, skins_of
 from .sleep import STILL_TIME, TREMBLING, hold, is_driven, note_still, sleepers, still_speeds
 from .soft_hinges import SoftHinges
-from .springs import spring_order, start_lengths
+from .springs import spring_order
 from .stability import EDGE_SHARE, Plan, dashpot_times, plan_steps, plan_with
-from .start_loads import begin_run, start_loads_of
+from .start_loads import begin_loads, start_loads_of
 from .steps import Scene, advance
 from .unsupported import unsupported
 from .workspace import Workspace
@@ -82,7 +82,7 @@ class ExplicitSolver:
             losses=space.losses,
             start_loads=start_loads_of(model, space.numbering, plan.masses, none=options.ramp_time > 0.0),
         )
-        self._advance = Repeated(advance)
+        self._advance, self._begin_run = Repeated(advance), Repeated(begin_run)
         self._still_speeds, self._rest_size = still_speeds(model), membrane_sizes(model, model.rest_positions)
         self._still, self._none_asleep = np.zeros(model.moving_count, bool), np.zeros(model.membrane_count, bool)
         self._edges = np.full(model.body_count, np.inf)  # mean edge of each soft body [m]
@@ -230,7 +230,6 @@ class ExplicitSolver:
         h = time / steps
         late = late_turn(model, load, self.vertex_mass, before, 0.5 * h, time)
         space.frame.steps, space.frame.step_time = space.frame.steps + steps, h
-        scene.skins.gas.amount[:] = before.gas
         space.contact.run.gas_step[:] = (gas - before.gas) / steps
         bodies, rigid, ticks = space.contact.bodies, space.contact.rigid, self._ticks
         fall = np.full((model.moving_count, 3), model.gravity)
@@ -240,11 +239,12 @@ class ExplicitSolver:
         fall[: model.membrane_count][asleep] = 0.0
         self._fall(before.touching, fall, -0.5 * h)
         set_paces(scene.skins.paces, longest, steps)
-        scene.skins.paces.dashpot[:] = dashpot_times(square)
-        start_lengths(space.x, space.v, h, scene.skins.springs, scene.skins.blocks, scene.skins.paces)
+        self._begin_run(
+            scene.skins, self._soft.soft, space.x, space.v, dashpot_times(square), self._limit.hinge_rows, before.gas,
+            h, steps,
+        )  # fmt: skip
         state = space.contact.run.state
-        self._soft.set_paces(scene.skins, self._limit.hinge_rows, h, steps)
-        begin_run(scene.start_loads, space.rows[0], scene.skins.load, (before.frame + share) * motion.frame_time, h)
+        begin_loads(scene.start_loads, space.rows[0], scene.skins.load, (before.frame + share) * motion.frame_time, h)
         scene.losses.settling[:] = scene.start_loads.settling if scene.start_loads.every[0] else 0.0
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
@@ -348,10 +348,10 @@ class ExplicitSolver:
 
     def _note_touching(self, touching: BoolArray, asleep: BoolArray) -> None:
         """Mark the moving bodies that a contact pushed in the last step; those asleep stay as they were."""
-        pushed = self.space.contact.points.body[self.space.pressed().points[:, [0, 3]]]
+        pushed = self.space.contact.points.body[self.space.pressed().points[:, ::3]]
         touching[: len(asleep)] &= asleep
         touching[len(asleep) :] = False
-        touching[pushed[pushed < len(touching)]] = True
+        touching |= np.bincount(pushed.ravel(), minlength=self.model.body_count)[: len(touching)] > 0
 
     def _steps(
         self,

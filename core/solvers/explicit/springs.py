@@ -133,7 +133,7 @@ def gathered_springs(springs, i):
     return total
 
 
-@lean_kernel
+@lean_inline_kernel
 def start_lengths(x, velocity, h, springs, blocks, paces):
     """The springs' lengths when their forces acted last before a run of steps h [s], as the dashpots need them."""
     for block in range(blocks.body.shape[0]):

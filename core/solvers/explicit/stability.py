@@ -23,6 +23,7 @@ from ...energy.dampers import damper_forces
 from ...energy.elements import bound_elements
 from ...energy.energies import ModelElements
 from ...energy.gas import SMALLEST_VOLUME_SHARE
+from ...jit import Repeated
 from ...latest import keep_latest
 from ...model import Model
 from ...options import MethodOptions
@@ -105,15 +106,20 @@ class Bounds:
         self.rows, self.stiffness = np.zeros((2, model.vertex_count))  # of the hinges alone, and of all [N/m]
         self._sums = np.zeros((model.membrane_count, 3))
         self._elements = ModelElements(model, joints=False)
+        self._measure = Repeated(measure, 1)
+        self._has_gas = model.rest_volume > 0.0
+        self._rest_volume = np.maximum(model.rest_volume, TINY)
+        self._least_volume = np.maximum(SMALLEST_VOLUME_SHARE * model.rest_volume, TINY)
 
     def measure(self, x: FloatArray) -> FloatArray:
         """Bounds without the gas [1/s^2] at positions x [m], shape (membrane_count,); NaN where there is none."""
         model = self._model
-        measure(
+        self._measure(
             x, model.edges, model.hinges, model.tetrahedra, model.fans, model.body_point_start, self._inverse_mass,
             self._blocks, self.rows, self.stiffness, self._sums,
         )  # fmt: skip
-        bound_elements(self._elements.rows, x.reshape(-1), 3, self.stiffness)
+        if len(self._elements.rows.first):
+            bound_elements(self._elements.rows, x.reshape(-1), 3, self.stiffness)
         return np.maximum.reduceat(self.squares, soft_starts(model)[:-1])
 
     @property
@@ -124,12 +130,11 @@ class Bounds:
     def gas(self, amount: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bound of the gas for an nRT [J] [1/s^2], and the volumes [m^3], shape (membrane_count,)."""
         model, (volumes, along, across) = self._model, self._sums.T
-        volume = np.maximum(volumes, np.maximum(SMALLEST_VOLUME_SHARE * model.rest_volume, TINY))
+        volume = np.maximum(volumes, self._least_volume)
         # absolute; times (V0 / V)^(k - 1), which is 1 at k = 1
-        held = np.where(model.rest_volume > 0.0, amount, 0.0)
-        pressure = held / volume * (np.maximum(model.rest_volume, TINY) / volume) ** (model.gas_exponent - 1.0)
+        pressure = amount / volume * (self._rest_volume / volume) ** (model.gas_exponent - 1.0)
         square = model.gas_exponent * pressure / volume * along + np.abs(pressure - model.gas_base) * across
-        return np.where(model.rest_volume > 0.0, square, 0.0), volumes
+        return np.where(self._has_gas, square, 0.0), volumes
 
 
 def rest_bounds(model: Model) -> Bounds:
@@ -265,14 +270,14 @@ def stable_step(square: FloatArray, decay: FloatArray) -> FloatArray:
     swings = square > 0.0
     frequency = np.sqrt(np.where(swings, square, 1.0))
     ratio = DASHPOT_RATIO + 0.5 * decay / (SAFETY * frequency)
-    root = np.sqrt(1.0 + ratio**2)
-    dashpots = np.where(ratio < 1.0, root - ratio, 1.0 / (root + ratio))  # the same, without cancellation
-    return np.where(swings, np.minimum(SAFETY * dashpots * 2.0 / frequency, LONGEST_STEP), LONGEST_STEP)
+    # 1 / (sqrt(1 + zeta^2) + zeta) is sqrt(1 + zeta^2) - zeta without cancellation
+    step = 2.0 * SAFETY / (frequency * (np.sqrt(1.0 + ratio**2) + ratio))
+    return np.where(swings, np.minimum(step, LONGEST_STEP), LONGEST_STEP)
 
 
 def dashpot_times(square: FloatArray) -> FloatArray:
     """2 zeta / omega of the dashpots along springs [s], for an omega^2 [1/s^2]; 0 where nothing swings."""
-    return np.divide(2.0 * DASHPOT_RATIO, np.sqrt(square), out=np.zeros_like(square), where=square > 0.0)
+    return np.asarray(2.0 * DASHPOT_RATIO * (square > 0.0) / np.sqrt(np.maximum(square, TINY)))
 
 
 def step_length(square: FloatArray, decay: FloatArray, rate: FloatArray) -> FloatArray:

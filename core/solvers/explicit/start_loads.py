@@ -64,7 +64,7 @@ def start_loads_of(model: Model, numbering: Numbering, masses: FloatArray, *, no
     )
 
 
-def begin_run(loads: StartLoads, x: FloatArray, load: FloatArray, time: float, h: float) -> None:
+def begin_loads(loads: StartLoads, x: FloatArray, load: FloatArray, time: float, h: float) -> None:
     """Prepare a run of steps h [s] that begins at a `time` since the start [s]; vertices are at x, as rows [m].
 
     `load`: other loads of the run [N], as the steps take them.

@@ -51,6 +51,8 @@ class Workspace:
         self.glue = glue_of(model, self.numbering, inverse)
         self.losses = losses_of(model, mass[order], model.pinned[order])
         self._is_ball = self.contact.bodies.is_ball.copy()
+        owner = patches.body
+        self._first_slack = np.where(owner < model.moving_count, FIRST_SLACK * self.contact.run.scale[owner, 0], 0.0)
 
     def revised(self, model: Model) -> "Workspace":
         """The same for a model with other values, with the masses and contacts of this one."""
@@ -66,8 +68,7 @@ class Workspace:
         run, boxes, bodies = self.contact.run, self.contact.boxes, self.contact.bodies
         run.state[AGE], run.state[SPAN], run.state[STARTS] = -1, FIRST_SPAN, state.begins
         run.state[WORK], run.stopped[:] = 0, False
-        kept = run.scale[boxes.patches.body, 0]
-        boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
+        boxes.slack[:] = self._first_slack
         run.found[:] = 0
         self.contact.pressed.size[:] = 0
         boxes.strayed[:] = 0.0
@@ -146,9 +147,11 @@ class Workspace:
         """What the steps since `start_frame` took; `others`: further contacts, as `PairContacts.of` takes them."""
         contact, run, frame = self.contact, self.contact.run, self.frame
         pressed = self.pressed()
-        low, high = contact.points.body[pressed.points[:, [0, 3]]].T
-        own = low, high, pressed.impulse / max(frame.step_time, TINY), pressed.gap
-        pairs = PairContacts.of(*map(np.concatenate, zip(own, *others, strict=True)))
+        low, high = contact.points.body[pressed.points[:, ::3]].T
+        rows: PairRows = (low, high, pressed.impulse / max(frame.step_time, TINY), pressed.gap)
+        if others:
+            rows = tuple(map(np.concatenate, zip(rows, *others, strict=True)))  # type: ignore[assignment]
+        pairs = PairContacts.of(*rows)
         findings = [Finding(reason, count, bodies) for (reason, bodies), count in frame.findings.items()]
         shares = []
         if self._rejected() != frame.rejected:
