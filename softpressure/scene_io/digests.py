@@ -6,6 +6,7 @@ depend on object names or their order. Animated values count with their keyframe
 
 import hashlib
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import bpy
@@ -21,6 +22,9 @@ _SKIPPED_VALUES |= {"active", "show_in_editmode", "use_pin_to_last", "show_viewp
 #: Names of modifiers' and constraints' values that Blender stores once: animating one changes the other.
 _ALIASES = (("factor", "angle"), ("width", "width_pct"), ("mute", "enabled"), ("mix_mode", "use_offset"))
 
+#: The name of a numpy type; numpy puts it together anew each time.
+_name_of = cache(str)
+
 
 class Digest:
     """A digest that values are added to."""
@@ -33,7 +37,7 @@ class Digest:
         """Arrays, and values with a unique `repr`."""
         for value in values:
             if isinstance(value, np.ndarray):
-                self._hash.update(repr((value.shape, str(value.dtype))).encode())
+                self._hash.update(repr((value.shape, _name_of(value.dtype))).encode())
                 self._hash.update(np.ascontiguousarray(value).data)
             else:
                 self._hash.update(repr(value).encode() + b"\0")

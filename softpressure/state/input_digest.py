@@ -6,6 +6,7 @@ Geometry that modifiers or drivers make differently is detected when the timelin
 `of_arrays`.
 """
 
+from functools import cache
 from typing import Any
 
 import bpy
@@ -27,6 +28,8 @@ _SCENE = (
     "detection", "collider_rule", "ramp_time", "use_step_damping", "stiffest_spring",
 )  # fmt: skip
 _GRAVITY = {"gravity", "use_gravity"}
+#: Settings that count in place of a default.
+_OTHERS = {parameter.name for parameter in parameters.PARAMETERS if parameters.is_other(parameter)}
 
 
 def of_inputs(scene: bpy.types.Scene) -> str:
@@ -115,11 +118,11 @@ def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
     digest, kind = digests.Digest(), obj.softpressure.kind
     animated = actions.animated_paths(obj)
     digest.add(kind)
-    for name in (*_counting(obj), *_ALSO[kind]):
+    counting = _counting(obj)
+    for name in (*counting, *_ALSO[kind]):
         digest.add(None if f"softpressure.{name}" in animated else _plain(getattr(obj.softpressure, name)))
     # what leads in place of a default, and of gas and liquid what is none; without any nothing is added: caches of
     # earlier versions stay valid
-    others = [parameter.name for parameter in parameters.PARAMETERS if parameters.is_other(parameter)]
     if kind == "SOFT":
         if obj.softpressure.simulation_mesh == "CUSTOM" and obj.softpressure.cage_object is not None:
             digests.add_mesh(digest, obj.softpressure.cage_object)
@@ -127,7 +130,7 @@ def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
         for parameter in parameters.groups("MEMBRANE")["FLUID"]:
             if (value := getattr(obj.softpressure, parameter.name)) != parameter.default:
                 digest.add(parameter.name, value)
-    if leading := sorted(set(others) & set(_counting(obj))):
+    if leading := sorted(_OTHERS.intersection(counting)):
         digest.add(*leading)
     if kind != "COLLIDER":
         _add_forces(digest, obj, animated, fields)
@@ -138,14 +141,23 @@ def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
 
 def _counting(obj: bpy.types.Object) -> list[str]:
     """The declared settings that count for a body; of a soft one for any type, as its type dates a cache as well."""
-    kinds = set(parameters.SOFT) if obj.softpressure.kind == "SOFT" else {obj.softpressure.kind}
+    settings = obj.softpressure
     return [
         parameter.name
-        for parameter in parameters.PARAMETERS
-        if parameter.name not in parameters.GIVEN
-        and parameter.group != "FLUID"
-        and (bodies := kinds & set(parameter.bodies))
-        and all(parameters.counts(parameter, body, obj.softpressure) for body in bodies)
+        for parameter, bodies in _declared(settings.kind)
+        if all(parameters.counts(parameter, body, settings) for body in bodies)
+    ]
+
+
+@cache
+def _declared(kind: str) -> list[tuple[parameters.Parameter, set[str]]]:
+    """The declared settings of a kind of body but those of liquids, each with the types that have it."""
+    kinds = set(parameters.SOFT) if kind == "SOFT" else {kind}
+    each = ((parameter, kinds & set(parameter.bodies)) for parameter in parameters.PARAMETERS)
+    return [
+        (parameter, bodies)
+        for parameter, bodies in each
+        if bodies and parameter.name not in parameters.GIVEN and parameter.group != "FLUID"
     ]
 
 
