@@ -57,9 +57,7 @@ class Run(NamedTuple):
     scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
     gas_step: FloatArray  # change of nRT in a step [J], shape (membrane_count,)
     moves: BoolArray  # whether a body is given and moves, shape (body_count,)
-    known: (
-        BoolArray  # whether a collider's boxes are those of the last search, as it rests, shape (body_count,); changes
-    )
+    known: BoolArray  # whether boxes are those of the last search, of colliders at rest, shape (body_count,); changes
     given_start: FloatArray  # where points are when the run of steps starts [m], flat
     pinned: IntArray  # int64, pinned points
     pinned_velocity: FloatArray  # [m/s], shape (pinned_count, 3)

@@ -69,9 +69,8 @@ def lay_out(model: Model) -> tuple[Numbering, Patches]:
         sharp_edges = surfaces.edges[sharp[slice(*sharp_start[body : body + 2])]]
         edges, edge_owner = _owned_edges(triangles, owner, place[sharp_edges])
         numbers = np.arange(len(start) - 1)
-        corners = np.unique(
-            np.repeat(owner, 3) * model.point_count + triangles.ravel()
-        )  # of a patch, one after another
+        # of a patch, one after another
+        corners = np.unique(np.repeat(owner, 3) * model.point_count + triangles.ravel())
         parts["body"].append(np.full(len(start) - 1, body))
         parts["body_start"].append(np.array([count]))
         parts["vertex_start"].append(first + np.searchsorted(vertex_owner, numbers))
