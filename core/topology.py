@@ -81,6 +81,12 @@ def check_extent(name: str, positions: NDArray[Any]) -> None:
         )
 
 
+def cross(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Cross products of rows, the bits of numpy's, which takes twice as long."""
+    (ax, ay, az), (bx, by, bz) = first.T, second.T
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)
+
+
 def triangle_areas(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> FloatArray:
     """Areas [m^2], shape (triangle_count,)."""
     areas: FloatArray = 0.5 * np.linalg.norm(face_vectors(positions, triangles), axis=1)
@@ -90,7 +96,7 @@ def triangle_areas(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -
 def face_vectors(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> FloatArray:
     """Twice the area vectors [m^2], along the normals, shape (triangle_count, 3)."""
     a, b, c = (positions[triangles[:, corner]] for corner in range(3))
-    return np.cross(b - a, c - a)
+    return cross(b - a, c - a)
 
 
 def face_normals(positions: FloatArray, triangles: NDArray[np.integer[Any]]) -> FloatArray:
@@ -124,7 +130,7 @@ def signed_volume(positions: FloatArray, triangles: NDArray[np.integer[Any]]) ->
     """Enclosed volume [m^3], positive for outward winding; taken about the centre for accuracy far from the origin."""
     middle = positions.mean(axis=0)
     a, b, c = (positions[triangles[:, corner]] - middle for corner in range(3))
-    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+    return float(np.einsum("ij,ij->", a, cross(b, c)) / 6.0)
 
 
 def part_middles(

@@ -13,7 +13,7 @@ from ...array_types import BoolArray, FloatArray, IntArray
 from ...latest import keep_latest
 from ...model import Model
 from ...tiny import TINY
-from ...topology import face_vectors, starts, triangle_neighbours
+from ...topology import cross, face_vectors, starts, triangle_neighbours
 
 #: Most faces of a simple shape: more are costly for separating axes, and round shapes lose speed as they roll.
 MOST_FACES = 32
@@ -151,7 +151,7 @@ def _loops(borders: list[list[int]], arm: FloatArray, normals: FloatArray) -> li
     after = np.array([point for border in borders for point in border[1:] + border[:1]], np.int32)
     lengths = [len(border) for border in borders]
     came, goes = arm[points] - arm[before], arm[after] - arm[points]
-    turn = (np.cross(came, goes) * np.repeat(normals, lengths, axis=0)).sum(axis=1)
+    turn = (cross(came, goes) * np.repeat(normals, lengths, axis=0)).sum(axis=1)
     size = np.linalg.norm(came, axis=1) * np.linalg.norm(goes, axis=1)
     is_corner = turn > SAME_FACE * np.maximum(size, TINY)
     return [points[a:b][is_corner[a:b]] for a, b in pairwise(starts(lengths))]

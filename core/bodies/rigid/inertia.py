@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...array_types import FloatArray, IntArray
+from ...topology import cross
 
 
 class MassProperties(NamedTuple):
@@ -23,7 +24,7 @@ def mass_properties(positions: FloatArray, triangles: IntArray) -> MassPropertie
     """
     origin = positions.mean(axis=0)  # differences first: the integrals keep their digits far from the world's origin
     a, b, c = (positions[triangles[:, k]] - origin for k in range(3))
-    volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+    volumes = np.einsum("ij,ij->i", a, cross(b, c)) / 6.0
     total = float(volumes.sum())
     s = a + b + c
     centre = np.einsum("i,ij->j", volumes, s) / (4.0 * total)
