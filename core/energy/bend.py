@@ -13,22 +13,22 @@ A skin stretched by the factor s at unchanged angles has the bending energy of i
 FOLD keeps m smooth where the two triangles fold onto each other (n = 0); c compensates for it at rest.
 """
 
-from ..jit import kernel
+from ..jit import lean_inline_kernel, lean_kernel
 from ..simd import root
 
 #: Length of the sum of two unit normals below which the rest bend fades out [1]: a fold to within about 6 degrees.
 FOLD = 0.1
 
 
-@kernel
-def hinge_energy(h, x, hinges, force):
-    """Energy [J] of hinge h; writes the force [N] on its points to `force[h]`."""
+@lean_inline_kernel
+def bent(h, x, hinges):
+    """b - c m of hinge h [m]; e and f; m and 1 / sqrt(|n|^2 + FOLD^2)."""
     i, j, p, q = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
     ex, ey, ez = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
     ax, ay, az = x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2]
     dx, dy, dz = x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2]
     w1, w2, w3 = hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3]
-    s1, s2, c, k = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1], hinges.rest_bend[h], hinges.stiffness[h]
+    s1, s2, c = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1], hinges.rest_bend[h]
     # the weights sum to zero, so differences suffice; they are accurate far from the origin
     rx = w1 * ex + w2 * ax + w3 * dx
     ry = w1 * ey + w2 * ay + w3 * dy
@@ -38,7 +38,23 @@ def hinge_energy(h, x, hinges, force):
     mx, my, mz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
     size = 1.0 / root(mx * mx + my * my + mz * mz + FOLD * FOLD)
     mx, my, mz = mx * size, my * size, mz * size
-    rx, ry, rz = k * (rx - c * mx), k * (ry - c * my), k * (rz - c * mz)
+    return rx - c * mx, ry - c * my, rz - c * mz, ex, ey, ez, fx, fy, fz, mx, my, mz, size
+
+
+@lean_inline_kernel
+def bend_energy(h, x, hinges):
+    """Energy [J] of hinge h."""
+    rx, ry, rz, _, _, _, _, _, _, _, _, _, _ = bent(h, x, hinges)
+    return 0.5 * hinges.stiffness[h] * (rx * rx + ry * ry + rz * rz)
+
+
+@lean_kernel
+def hinge_energy(h, x, hinges, force):
+    """Energy [J] of hinge h; writes the force [N] on its points to `force[h]`."""
+    w1, w2, w3 = hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3]
+    s1, s2, c, k = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1], hinges.rest_bend[h], hinges.stiffness[h]
+    rx, ry, rz, ex, ey, ez, fx, fy, fz, mx, my, mz, size = bent(h, x, hinges)
+    rx, ry, rz = k * rx, k * ry, k * rz
     # k r' d(c m) = g' dn = g . (e x df - f x de) = (g x e) . df + (f x g) . de
     along = rx * mx + ry * my + rz * mz
     turned = c * size

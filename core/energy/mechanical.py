@@ -9,10 +9,10 @@ import numpy as np
 
 from ..array_types import FloatArray
 from ..bodies.rigid.motion import turns
-from ..jit import kernel
+from ..jit import lean_kernel
 from ..model import Model
 from ..state import State
-from .bend import hinge_energy
+from .bend import bend_energy
 from .gas import gas_law
 from .stiffening import stiffening_energy
 
@@ -36,7 +36,7 @@ def mechanical_energy(model: Model, mass: FloatArray, state: State, volume: Floa
     return energy
 
 
-@kernel
+@lean_kernel
 def add_soft_energies(
     x, v, mass, rest, gravity, body, edges, hinges, tetrahedra, gas, volume, rest_volume, base, exponent, energy
 ):  # fmt: skip
@@ -52,9 +52,8 @@ def add_soft_energies(
         dx, dy, dz = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
         stretch = (dx * dx + dy * dy + dz * dz) ** 0.5 - edges.rest_length[e]
         energy[body[i]] += 0.5 * edges.stiffness[e] * stretch * stretch
-    forces = np.empty((hinges.points.shape[0], 4, 3))
     for h in range(hinges.points.shape[0]):
-        energy[body[hinges.points[h, 0]]] += hinge_energy(h, x, hinges, forces)
+        energy[body[hinges.points[h, 0]]] += bend_energy(h, x, hinges)
     for t in range(tetrahedra.points.shape[0]):
         i, j = tetrahedra.points[t, 0], tetrahedra.points[t, 1]
         p, q = tetrahedra.points[t, 2], tetrahedra.points[t, 3]

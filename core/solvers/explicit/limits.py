@@ -9,8 +9,18 @@ from ...array_types import BoolArray, FloatArray
 from ...errors import Diverged, ParameterError
 from ...model import Model
 from ...tiny import TINY
-from .inflation import inflation_rate
-from .stability import LONGEST_STEP, Bounds, Plan, rest_bounds, rest_squares, stable_step, start_gas, step_length
+from .inflation import free_rate, inflation_rate
+from .stability import (
+    EDGE_SHARE,
+    LONGEST_STEP,
+    Bounds,
+    Plan,
+    rest_bounds,
+    rest_squares,
+    stable_step,
+    start_gas,
+    step_length,
+)
 
 #: Most steps in a frame.
 MOST_STEPS = 5_000
@@ -28,9 +38,7 @@ class StepLimit:
         self._model, self._plan = model, plan
         self._bounds, self._start_gas = Bounds(model, plan.masses), start_gas(model)
         self._bound = plan.bound  # when last measured [1/s^2]
-        # nRT [J] for which rates [1/s] of the skins' stretch were found
-        self._rated: FloatArray | None = None
-        self._rates, self._rest_step = plan.rate, plan.step
+        self._rest_step = plan.step
         #: Length of a step at rest over that of the last run, and the body that asks for the shortest steps.
         self.excess, self.stiffest = 1.0, 0
 
@@ -41,7 +49,6 @@ class StepLimit:
 
     def measure(self, x: FloatArray) -> None:
         """Measure how stiff bodies are at positions x [m]: what has stretched or crumpled is stiffer than at rest."""
-        self._rated = None
         if self._model.vertex_count:
             self._bound = self._bounds.measure(x)
 
@@ -60,14 +67,13 @@ class StepLimit:
         if not (bound < math.inf).all():
             raise Diverged(int(np.argmin(bound < math.inf)), "is not finite")
         squares, volume = self._bounds.gas(gas)
-        rates = plan.rate
-        if (gas > self._start_gas).any():
-            if self._rated is None or not np.array_equal(gas, self._rated):
-                self._rated, self._rates = gas.copy(), inflation_rate(model, gas, volume)
-            rates = np.maximum(rates, self._rates)
         grown = np.maximum(1.0, bound / np.maximum(plan.bound, TINY))
         shape, decay = plan.square * grown, plan.decay * grown
-        square = shape + np.maximum(squares - plan.gas, 0.0)
+        square, rates = shape + np.maximum(squares - plan.gas, 0.0), plan.rate
+        if (gas > self._start_gas).any() and (
+            free_rate(model, gas, volume) * stable_step(square, decay) > EDGE_SHARE
+        ).any():
+            rates = np.maximum(rates, inflation_rate(model, gas, volume))
         longest = np.where(asleep, math.inf, step_length(square, decay, rates))
         body = self.stiffest = int(np.argmin(longest))
         step = min(float(longest[body]), LONGEST_STEP)

@@ -16,8 +16,9 @@ from softpressure_ext.core import (
     World,
 )
 from softpressure_ext.core.solvers.choice import StepPlan, plan_run
+from softpressure_ext.core.solvers.explicit.inflation import free_rate, inflation_rate
 from softpressure_ext.core.solvers.explicit.limits import StepLimit
-from softpressure_ext.core.solvers.explicit.stability import plan_steps
+from softpressure_ext.core.solvers.explicit.stability import plan_steps, start_gas
 from softpressure_ext.core.solvers.explicit.unsupported import unsupported
 from softpressure_ext.core.solvers.notes import Reason
 
@@ -145,6 +146,19 @@ def test_gas_that_is_added_takes_more_steps() -> None:
     limit.measure(model.rest_positions)
     amount = (model.gauge_pressure + model.ambient_pressure) * model.rest_volume
     assert limit.steps(FRAME, FRAME, 30.0 * amount)[0] > limit.steps(FRAME, FRAME, amount)[0]
+
+
+@pytest.mark.parametrize("law", [{}, {"gas_exponent": 1.4}, {"gas_hold": "PRESSURE"}])
+@pytest.mark.parametrize("ambient", [0.0, 101325.0])
+def test_the_quick_bound_of_an_explosion_is_above_the_rate(law: dict[str, Any], ambient: float) -> None:
+    """Of pressed and swollen bodies with too little gas, some and a hundred times as much as at the start."""
+    builder = ModelBuilder(ambient_pressure=ambient)
+    builder.add_membrane("ball", *shapes.icosphere(2, 0.25), gauge_pressure=2e3, mass=0.5, stretch_modulus=2e4, **law)
+    model = builder.build()
+    for gas in start_gas(model) * np.array([[0.1], [1.001], [1.1], [2.0], [100.0]]):
+        for volume in model.rest_volume * np.array([[1e-4], [0.3], [1.0], [1.5], [20.0]]):
+            assert free_rate(model, gas, volume) >= 0.999 * inflation_rate(model, gas, volume)
+    assert np.isfinite(free_rate(model, gas, volume)).all() == (ambient > 0.0 and not law)
 
 
 def test_a_shape_that_is_too_stiff_or_none_ends_the_run_with_a_sentence() -> None:
