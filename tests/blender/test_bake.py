@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, fingerprint, frame, key, play, rest, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_group, frame, key, play
+from bpy_seen import fingerprint, rest, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk
@@ -78,7 +79,7 @@ def test_baked_positions_are_the_simulated_ones_at_frames_and_linear_between() -
 @pytest.mark.smoke
 def test_free_bake_restores_the_object_bit_for_bit() -> None:
     ball = add_ball(kind=None)
-    ball.vertex_groups.new(name="Mine").add([1, 2], 0.7, "REPLACE")
+    add_group(ball, "", [1, 2], 0.7)
     ball.modifiers.new("Wave", "WAVE")
     ball.modifiers.new("Subdivision", "SUBSURF")
     plain = fingerprint(ball)

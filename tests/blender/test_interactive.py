@@ -8,20 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    fingerprint,
-    finish,
-    frame,
-    height,
-    play,
-    problem_of,
-    rest,
-    shown,
-    this_run,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_ball, finish, frame, play
+from bpy_seen import fingerprint, height, problem_of, rest, shown, this_run, this_session
 from softpressure_ext.core import SoftPressureError
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure.reports import run_state

@@ -4,7 +4,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import FallingWorld, add_ball, frame, height, play, rest, shown, state_text, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_object, frame, play
+from bpy_seen import height, rest, shown, state_text, this_run, this_session
 from softpressure_ext.core import DivergenceError
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import handlers
@@ -104,9 +105,7 @@ def test_subframes_lie_between_frames_and_simulate_nothing() -> None:
 def test_a_real_render_with_motion_blur_simulates_nothing(tmp_path: object) -> None:
     ball = add_ball()
     scene = bpy.context.scene
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
-    scene.camera = camera
+    scene.camera = add_object("Camera", bpy.data.cameras.new("Camera"))
     play(1, 3)
     scene.render.engine = "CYCLES"
     scene.cycles.samples, scene.render.use_motion_blur = 1, True
