@@ -153,6 +153,12 @@ def test_a_saved_file_has_its_cache_when_it_is_opened_again_and_goes_on(tmp_path
     assert status.cache_text(scene) == "frames 1–6 of 10"
     assert not this_session().is_out_of_date(scene)
     np.testing.assert_allclose(shown(ball), simulated[6], atol=6e-7)  # before any frame change
+    handlers.on_render_init(scene)  # rendered as well as played
+    for number in (1, 5):
+        frame(number)
+        np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
+    assert sessions.is_rendering
+    handlers.on_render_end(scene)
     for number in (3, 6, 2):
         frame(number)
         np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
@@ -233,14 +239,3 @@ def test_a_damaged_cache_is_named_and_does_not_stop_the_file(tmp_path: Path) -> 
     play(1, 3)
     assert this_session().refusals.error == ""
     assert this_run().cache.last_frame == 3
-
-
-def test_rendering_an_opened_file_shows_its_cached_frames(tmp_path: Path) -> None:
-    path, simulated = saved(tmp_path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    scene, ball = bpy.context.scene, bpy.data.objects["Ball"]
-    handlers.on_render_init(scene)
-    for number in (1, 2, 5):
-        frame(number)
-        np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
-    assert sessions.is_rendering
