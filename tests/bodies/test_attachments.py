@@ -8,8 +8,6 @@ from rigid_scene import block
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from validation import validated
 
-#: Those that are to do all with attachments.
-
 
 def balloon_with_basket(**options):
     """A balloon held at its top, with a basket of 5 kg glued to its foot."""
