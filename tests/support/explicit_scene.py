@@ -70,8 +70,7 @@ def shaken(world: World, speed: float) -> World:
 def paces_of_free(world: World, pace: Callable[[World], int]) -> set[int]:
     """The `pace` in each of 24 frames, in which what flies freely keeps its momenta and gains no energy."""
     before, start, found = momenta(world), scenes.energy(world), set[int]()
-    for _ in range(24):
-        world.advance_frame()
+    for _ in scenes.played(world, 24):
         assert scenes.energy(world) <= start
         found.add(pace(world))
     for kept, old, size in zip(momenta(world), before, motion(world), strict=True):

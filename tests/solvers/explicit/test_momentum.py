@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from explicit_scene import FRAME_RATE, momenta, motion, world_of
-from scenes import BASKETBALL, BEACH_BALL, add_ball, energy, spin
+from scenes import BASKETBALL, BEACH_BALL, add_ball, energy, played, spin
 from softpressure_ext.core import ModelBuilder, World
 from validation import validated
 
@@ -21,8 +21,7 @@ def kept(world: World, frames: int, *, about: float = 1.0) -> int:
     push, turn = momenta(world)
     size, reach = motion(world)
     touched, energies = 0, [energy(world)]
-    for _ in range(frames):
-        world.advance_frame()
+    for _ in played(world, frames):
         energies.append(energy(world))
         assert energies[-1] <= energies[0] + ROUNDING * max(np.abs(energies)), world.frame
         touched += world.diagnostics().contact_count > 0
@@ -93,7 +92,6 @@ def test_a_ball_that_bounces_for_long_never_gains_energy(bend_modulus: float) ->
     builder.add_collider("floor", *shapes.grid(4.0), bounciness=1.0)
     world = world_of(builder)
     found = [energy(world)]
-    for _ in range(round(3.0 * FRAME_RATE)):
-        world.advance_frame()
+    for _ in played(world, round(3.0 * FRAME_RATE)):
         found.append(energy(world))
         assert found[-1] <= found[0] + ROUNDING * max(np.abs(found)), world.frame

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from explicit_scene import paces_of_free, shaken, world_of
-from scenes import energy
+from scenes import advance, energy
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.solvers.explicit import soft_hinges
 
@@ -49,7 +49,6 @@ def test_the_motion_is_that_of_hinges_in_every_step(monkeypatch) -> None:
         world = body(shapes.icosphere(3), damping=2.0, bend_modulus=0.001)
         x = world.positions(0)
         world.set_positions(0, x * (1.0 + 0.01 * x[:, [2]] ** 2))
-        for _ in range(12):
-            world.advance_frame()
+        advance(world, 12)
         ends.append(world.positions(0))
     assert np.abs(ends[0] - ends[1]).max() < 2e-4
