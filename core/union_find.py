@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .array_types import BoolArray
 from .jit import lean_kernel
 
 
@@ -13,6 +14,17 @@ def islands_of(count: int, a: NDArray[np.integer[Any]], b: NDArray[np.integer[An
     names = np.arange(count)
     unite_pairs(names, a.astype(np.int64), b.astype(np.int64))
     return names
+
+
+def islands_of_grid(kept: BoolArray) -> NDArray[np.int64]:
+    """The same of the cells of a grid, shape as `kept`: kept ones that have a side in common are joined."""
+    number = np.arange(kept.size).reshape(kept.shape)
+    pairs = [np.zeros((2, 0), np.int64)]
+    for axis in range(kept.ndim):
+        is_kept, cell = np.moveaxis(kept, axis, 0), np.moveaxis(number, axis, 0)
+        both = is_kept[:-1] & is_kept[1:]
+        pairs.append(np.stack([cell[:-1][both], cell[1:][both]]))
+    return islands_of(kept.size, *np.concatenate(pairs, axis=1)).reshape(kept.shape)
 
 
 @lean_kernel

@@ -45,7 +45,7 @@ class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
 
     def done_text(self, _context: Context) -> str:
         """How many are finished, and where."""
-        return sweep.collect(self._folder)[0].removeprefix("softpressure: ")
+        return sweep.collect(self._folder)[0]
 
 
 CLASSES = (SOFTPRESSURE_OT_sweep,)

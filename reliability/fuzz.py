@@ -113,7 +113,8 @@ def strategy():
 def build(case):
     """Make the objects of a case in an empty scene; their data before they became bodies."""
     import bpy
-    from bpy_scene import add_mesh, fingerprint, select
+    from bpy_scene import add_mesh, select
+    from bpy_seen import fingerprint
 
     bpy.data.batch_remove([*bpy.data.objects, *bpy.data.meshes])
     scene = bpy.context.scene
@@ -155,7 +156,7 @@ def simulate(case):
     """Simulate a case and check it; whether it was simulated. Raises `AssertionError`."""
     import bpy
     import numpy as np
-    from bpy_scene import fingerprint
+    from bpy_seen import fingerprint
 
     sessions = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     sessions.forget_all()

@@ -10,22 +10,7 @@ from ..array_types import BoolArray, FloatArray
 from ..energy.hinges import rest_hinges
 from ..impulses.goals import GivenGoals, rest_goals
 from ..model import Hoses, Model, Plasticity
-from .assembly import (
-    contact_surfaces,
-    edge_dampers,
-    flat_bodies,
-    lattice_cells,
-    lattice_followers,
-    rest_lengths,
-    rest_volumes,
-    solid_tetrahedra,
-    spring_edges,
-    start_positions,
-    thicknesses,
-    triangle_fans,
-    truss_circles,
-    vertex_masses,
-)
+from . import assembly
 from .attachments import Attached, anchor_positions, rest_attachments
 from .gas_laws import gas_base, gas_exponent
 from .given import GivenBody, GivenMembrane, GivenRigid
@@ -74,7 +59,7 @@ def freeze(
     skin = triangles[: triangle_start[len(membranes)]]
     body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
     positions = np.concatenate(places)
-    edges = spring_edges(membranes, positions, point_start)
+    edges = assembly.spring_edges(membranes, positions, point_start)
     gas_skin = np.concatenate(
         [np.zeros((0, 3), np.int32)]
         + [body.gas_triangles + start for body, start in zip(membranes, point_start, strict=False)]
@@ -91,12 +76,13 @@ def freeze(
     drawn_volume = np.array(
         [topology.signed_volume(b.positions, b.gas_triangles) if b.has_gas else 0.0 for b in membranes]
     )
-    rest_volume = rest_volumes(membranes, fillings, drawn_volume)
+    rest_volume = assembly.rest_volumes(membranes, fillings, drawn_volume)
     fill_mass = settings("fill_density") * settings("fill_share") * rest_volume
-    vertex_mass, followers = vertex_masses(membranes, fill_mass), lattice_followers(membranes, point_start)
+    vertex_mass = assembly.vertex_masses(membranes, fill_mass)
+    followers = assembly.lattice_followers(membranes, point_start)
     soft_mass = [m.mass + fill for m, fill in zip(membranes, fill_mass, strict=True)]
     body_mass = np.concatenate([soft_mass, settings("mass", [*rigid, *colliders])])
-    thickness = thicknesses(bodies, edges, body_of_point)
+    thickness = assembly.thicknesses(bodies, edges, body_of_point)
     check_rounding([body.name for body in (*membranes, *rigid)], positions, point_start, thickness)
     return Model(
         body_names=tuple(body.name for body in bodies),
@@ -106,7 +92,7 @@ def freeze(
         point_body=body_of_point,
         point_of_vertex=point_of_vertex,
         rest_positions=positions,
-        start_positions=start_positions(membranes, fillings, positions, point_start),
+        start_positions=assembly.start_positions(membranes, fillings, positions, point_start),
         start_velocities=np.repeat(
             np.array([body.velocity for body in membranes]).reshape(-1, 3),
             np.diff(point_start)[: len(membranes)],
@@ -114,21 +100,21 @@ def freeze(
         ),
         vertex_mass=vertex_mass,
         pinned=np.concatenate([np.zeros(0, dtype=bool), *(body.pinned for body in membranes)]),
-        surfaces=contact_surfaces(triangles, triangle_start),
-        edges=edges._replace(rest_length=rest_lengths(fillings, edges, body_of_point)),
-        edge_damping=edge_dampers(
+        surfaces=assembly.contact_surfaces(triangles, triangle_start),
+        edges=edges._replace(rest_length=assembly.rest_lengths(fillings, edges, body_of_point)),
+        edge_damping=assembly.edge_dampers(
             edges.stiffness,
             body_of_point[edges.points[:, 0]],
             spring_damping,
             np.array([body.elastic_modulus for body in membranes]),
         ),
         hinges=hinges,
-        tetrahedra=solid_tetrahedra(membranes, positions, point_start),
-        cells=lattice_cells(membranes, point_start),
+        tetrahedra=assembly.solid_tetrahedra(membranes, positions, point_start),
+        cells=assembly.lattice_cells(membranes, point_start),
         followers=followers,
-        flat=flat_bodies(membranes, point_start),
-        circles=truss_circles(membranes, point_start),
-        fans=triangle_fans(gas_skin, vertex_count),
+        flat=assembly.flat_bodies(membranes, point_start),
+        circles=assembly.truss_circles(membranes, point_start),
+        fans=assembly.triangle_fans(gas_skin, vertex_count),
         rigid=rigid_bodies(
             rigid, positions, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count
         ),

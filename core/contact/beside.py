@@ -15,6 +15,7 @@ from ..jit import kernel
 from ..model import Model
 from ..simulation_mesh.nearest import nearest_triangles
 from .box_tree import tree_of
+from .crossings import meets_box
 from .narrow_phase.closest_points import closest_on_corners
 from .narrow_phase.nearest_triangle import ALL, STACK_SIZE, nearest_triangle
 
@@ -77,25 +78,8 @@ def _near_triangles(model: Model, membrane: int, x: FloatArray, places: FloatArr
     surfaces, skipped = model.surfaces, model.ignores[membrane].copy()
     skipped[membrane] = True
     low, high = (places - reach[:, None]).min(axis=0), (places + reach[:, None]).max(axis=0)
-    is_near = np.zeros(len(surfaces.triangles), np.bool_)
-    mark_near(surfaces.triangles, surfaces.body_triangle_start, skipped, x, low, high, is_near)
-    return surfaces.triangles[is_near]
-
-
-@kernel
-def mark_near(triangles, body_start, skipped, x, low, high, is_near):
-    """Mark the triangles of all bodies but the skipped ones that touch a box."""
-    for body in range(skipped.shape[0]):
-        if skipped[body]:
-            continue
-        for t in range(body_start[body], body_start[body + 1]):
-            a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-            touches = True
-            for axis in range(3):
-                least = min(x[a, axis], x[b, axis], x[c, axis])
-                most = max(x[a, axis], x[b, axis], x[c, axis])
-                touches = touches and least <= high[axis] and most >= low[axis]
-            is_near[t] = touches
+    others = surfaces.triangles[~skipped[surfaces.triangle_body]]
+    return others[meets_box(x, others, low, high)]
 
 
 @kernel

@@ -104,14 +104,18 @@ def _meeting(x: FloatArray, own: tuple[Numbers, BoolArray], other: tuple[Numbers
 
 
 def _meets(x: FloatArray, points: Numbers, others: Numbers) -> BoolArray:
-    """Which boxes meet the box around all of the others.
-
-    By outcodes (Cohen and Sutherland): a bit for each side of the box that a point lies beyond.
-    """
+    """Which boxes meet the box around all of the others."""
     used = np.zeros(len(x), bool)
     used[others.ravel()] = True
     there = x[used]
-    low, high = there.min(axis=0, initial=np.inf), there.max(axis=0, initial=-np.inf)
+    return meets_box(x, points, there.min(axis=0, initial=np.inf), there.max(axis=0, initial=-np.inf))
+
+
+def meets_box(x: FloatArray, points: Numbers, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Which boxes around points of each triangle or edge meet a box.
+
+    By outcodes (Cohen and Sutherland): a bit for each side of the box that a point lies beyond.
+    """
     beyond = np.packbits(np.concatenate([x < low, x > high], axis=1), axis=1)[:, 0]
     return np.asarray(np.bitwise_and.reduce(beyond[points.T], axis=0) == 0)
 
@@ -223,7 +227,7 @@ def pierces(x, a, b, i, j, k, noise):
     u, w = side_of(x, i, j), side_of(x, i, k)
     flat = noise * length_of(u) * length_of(w)
     first, second = volume_of(side_of(x, i, a), u, w), volume_of(side_of(x, i, b), u, w)
-    if sign_of(first, flat) == sign_of(second, flat):
+    if (first > flat) == (second > flat) and (first < -flat) == (second < -flat):
         return False
     # Where the line meets the plane; of an edge that is almost in it the signs of lines about lines tell nothing.
     share = min(max(first / (first - second), 0.0), 1.0)
@@ -267,11 +271,3 @@ def volume_of(p, q, r):
 def length_of(p):
     """|p|."""
     return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2])
-
-
-@lean_kernel
-def sign_of(value, flat):
-    """-1, 0 or 1; 0 within `flat` of 0."""
-    if value > flat:
-        return 1
-    return -1 if value < -flat else 0

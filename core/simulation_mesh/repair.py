@@ -86,10 +86,12 @@ def oriented(mesh: Mesh) -> Mesh:
     start, side = grouped(edge.ravel().astype(np.int32), int(edge.max()) + 1)
     two = np.flatnonzero(np.diff(start) == 2)
     a, b = side[start[two]].astype(np.int64), side[start[two] + 1].astype(np.int64)
-    face_start, link = grouped(np.concatenate([a // 3, b // 3]).astype(np.int32), len(mesh.triangles))
-    other, same = np.concatenate([b // 3, a // 3])[link], np.tile(flat[a] == flat[b], 2)[link]
-    turned, part = np.zeros(len(mesh.triangles), bool), np.full(len(mesh.triangles), -1)
-    spread_winding(face_start.astype(np.int64), other, same, turned, part)
+    # each face stands for itself, and `count` later for itself turned; joined are those that fit at an edge
+    count, same = len(mesh.triangles), flat[a] == flat[b]
+    first, second = b // 3 + np.where(same, count, 0), b // 3 + np.where(same, 0, count)
+    name = islands_of(2 * count, np.concatenate([a // 3, count + a // 3]), np.concatenate([first, second]))
+    turned = name[:count] > name[count:]
+    _, part = np.unique(np.minimum(name[:count], name[count:]), return_inverse=True)
     triangles = _turned(mesh.triangles, turned)
     # Parts tell inside from outside by the volume of all; those in others are cavities if they were drawn as such.
     middle = mesh.x.mean(axis=0)
@@ -103,29 +105,6 @@ def oriented(mesh: Mesh) -> Mesh:
 def _turned(triangles: Numbers, turned: BoolArray) -> Numbers:
     """Triangles of which some are wound the other way."""
     return np.ascontiguousarray(np.where(turned[:, None], triangles[:, ::-1], triangles))
-
-
-@kernel
-def spread_winding(start, other, same, turned, part):
-    """From the first face of each part on: turn the neighbours that run along a shared edge the same way."""
-    waiting = np.empty(turned.shape[0], np.int64)
-    parts = 0
-    for seed in range(turned.shape[0]):
-        if part[seed] >= 0:
-            continue
-        part[seed] = parts
-        waiting[0] = seed
-        count = 1
-        while count > 0:
-            count -= 1
-            face = waiting[count]
-            for i in range(start[face], start[face + 1]):
-                if part[other[i]] < 0:
-                    part[other[i]] = parts
-                    turned[other[i]] = turned[face] != same[i]
-                    waiting[count] = other[i]
-                    count += 1
-        parts += 1
 
 
 @kernel

@@ -10,6 +10,7 @@ import numpy as np
 from ..array_types import BoolArray, FloatArray
 from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import kernel, lean_kernel
+from ..union_find import islands_of_grid
 from .surface import Numbers
 
 #: Cells along the longest side of a whole mesh: finer grids let the outside in through narrow gaps.
@@ -32,19 +33,17 @@ def wrap(x: FloatArray, triangles: Numbers, size: float, distance: float) -> tup
     value = np.full(tuple(shape), distance + 1.0)
     set_distances((x - low) / size, triangles.astype(np.int64), distance + 1.0, value)
     value -= distance
-    inside = _unreached(value)
+    inside = _unreached(value > 0.0)
     while close_checkerboards(inside, value):
         pass
-    inside = _unreached(np.where(inside, -1.0, 1.0))  # what that has cut off would be bubbles
+    inside = _unreached(~inside)  # what that has cut off would be bubbles
     place, corners = _net(inside, np.maximum(np.abs(value), 1e-3))
     return low + size * place, corners
 
 
-def _unreached(value: FloatArray) -> BoolArray:
-    """Nodes that are not reached from outside through positive values."""
-    outside = np.zeros(value.size, bool)
-    flood(value, outside, np.zeros(value.size, np.int64))
-    return ~outside.reshape(value.shape)
+def _unreached(passable: BoolArray) -> BoolArray:
+    """Nodes that are not reached from outside, where the first one is, through those that let pass."""
+    return np.asarray(islands_of_grid(passable) > 0)
 
 
 def _net(inside: BoolArray, value: FloatArray) -> tuple[FloatArray, Numbers]:
@@ -139,32 +138,3 @@ def set_distances(x, triangles, reach, value):
                     d = np.sqrt(closest_on_corners(p, 0, x, a, b, c)[6])
                     if d < value[at[0], at[1], at[2]]:
                         value[at[0], at[1], at[2]] = d
-
-
-@lean_kernel
-def flood(value, outside, waiting):
-    """Mark the nodes with positive values that are reached from the first one; `waiting`: scratch."""
-    nx, ny, nz = value.shape
-    waiting[0] = 0
-    outside[0] = True
-    count = 1
-    while count > 0:
-        count -= 1
-        node = waiting[count]
-        i, j, k = node // (ny * nz), node // nz % ny, node % nz
-        for way in range(6):
-            step = 1 if way % 2 == 0 else -1
-            a, b, c = i, j, k
-            if way < 2:
-                a += step
-            elif way < 4:
-                b += step
-            else:
-                c += step
-            if a < 0 or b < 0 or c < 0 or a >= nx or b >= ny or c >= nz:
-                continue
-            other = (a * ny + b) * nz + c
-            if not outside[other] and value[a, b, c] > 0.0:
-                outside[other] = True
-                waiting[count] = other
-                count += 1

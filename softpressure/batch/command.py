@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import math
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,39 +18,33 @@ from . import headless, sweep, sweep_case
 _handles: list[Any] = []
 
 
-class _UsageError(Exception):
-    """The words after `softpressure` make no sense; the message says why."""
-
-
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises instead of ending Blender."""
+    """A parser that says on one line what is wrong."""
 
     def error(self, message: str) -> NoReturn:
         """Called by argparse with what is wrong."""
-        raise _UsageError(f"{message} (see `blender --command softpressure --help`)")
+        self.exit(2, f"softpressure: {message} (see `blender --command softpressure --help`)\n")
 
 
-def _checked(read: Callable[[str], Any], holds: Callable[[Any], bool], remedy: str) -> Callable[[str], Any]:
-    """A reader of an argument that says what is wrong with it."""
+def _frame_range(text: str) -> tuple[int, int]:
+    with contextlib.suppress(ValueError):
+        first, last = map(int, text.split(":"))
+        if first <= last:
+            return first, last
+    raise argparse.ArgumentTypeError(f"{text!r} is not a frame range; write first and last frame as --frames=1:250")
 
-    def reader(text: str) -> Any:
-        with contextlib.suppress(ValueError):
-            value = read(text)
-            if holds(value):
-                return value
-        raise argparse.ArgumentTypeError(f"{text!r} is not {remedy}")
 
-    return reader
+def _length(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0.0 <= float(text) < math.inf:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a length; write a number of metres as --error=0.001")
 
 
 _FILE: dict[str, Any] = {"type": Path, "help": "the .blend file"}
 _FOLDER: dict[str, Any] = {"type": Path, "help": "the folder of the sweep"}
 _FRAMES: dict[str, Any] = {
-    "type": _checked(
-        lambda text: tuple(map(int, text.split(":"))), lambda found: len(found) == 2 and found[0] <= found[1],
-        "a frame range; write first and last frame as --frames=1:250",
-    ),
-    "metavar": "A:B", "help": "first and last frame (default: the file's)",
+    "type": _frame_range, "metavar": "A:B", "help": "first and last frame (default: the file's)",
 }  # fmt: skip
 #: Each action and its arguments. A sweep runs all; other programs hand out its cases and collect them.
 _ACTIONS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
@@ -66,9 +59,8 @@ _ACTIONS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         "file": _FILE,
         "output": {"type": Path, "help": "the file to write: .abc, .usdc, .glb, .fbx, .pc2, .mdd or .csv"},
         "--frames": _FRAMES,
-        "--error": {"type": _checked(float, lambda found: 0.0 <= found < math.inf,
-                                     "a length; write a number of metres as --error=0.001"),
-                    "metavar": "METRES", "help": "largest error of shape keys in .glb and .fbx (default: the file's)"},
+        "--error": {"type": _length, "metavar": "METRES",
+                    "help": "largest error of shape keys in .glb and .fbx (default: the file's)"},
     }),
     "sweep": ("simulate a file with each combination of values of settings", {
         "file": _FILE,
@@ -78,9 +70,7 @@ _ACTIONS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         "--zip": {"action": "store_true", "help": "take the first values of all lists, then the second"},
         "--frames": _FRAMES,
         "--output": {"type": Path, "metavar": "FOLDER", "help": "default: FILE_sweep beside the file"},
-        "--workers": {"type": _checked(int, lambda found: found >= 1,
-                                       "a count; write a whole number from 1 as --workers=2"),
-                      "default": 1, "metavar": "N", "help": "processes at the same time (default: 1)"},
+        "--workers": {"type": int, "default": 1, "metavar": "N", "help": "processes at the same time (default: 1)"},
         "--plan": {"action": "store_true", "help": "only write the plan, for other programs to run its cases"},
     }),
     "sweep-case": ("simulate one case of a sweep", {
@@ -90,10 +80,10 @@ _ACTIONS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
 }  # fmt: skip
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
-    """Read the words after `softpressure`; raises `_UsageError`."""
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    """Read the words after `softpressure`; raises `SystemExit` once it has said why not, or how."""
     parser = _Parser(prog="blender --command softpressure", description="Soft Pressure without a window.")
-    actions = parser.add_subparsers(dest="action", required=True, parser_class=_Parser)
+    actions = parser.add_subparsers(dest="action", required=True)
     for name, (text, words) in _ACTIONS.items():
         action = actions.add_parser(name, help=text)
         for word, options in words.items():
@@ -104,39 +94,35 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def run(arguments: list[str]) -> int:
     """The command itself: 0 done, 1 could not be done, 2 not understood; an error is one line on stderr."""
     try:
-        options = parse(arguments)
-        if options.action.startswith("sweep"):
-            return _sweep(options)
-        if options.action == "export":
-            print(export(options.file, options.output, options.frames, options.error))
-        else:
-            print(bake(options.file, options.frames, options.output, options.trace))
-    except _UsageError as error:
-        return _fail(error, 2)
-    except SystemExit as after_help:
-        return int(after_help.code or 0)
+        options = _parse(arguments)
+        match options.action:
+            case "bake":
+                said, failed = bake(options.file, options.frames, options.output, options.trace), 0
+            case "export":
+                said, failed = export(options.file, options.output, options.frames, options.error), 0
+            case "sweep":
+                said, failed = _sweep(options)
+            case "sweep-case":
+                said, failed = sweep_case.run_case(options.folder, options.name), 0
+            case _:
+                said, failed = sweep.collect(options.folder)
+    except SystemExit as end:
+        return int(end.code or 0)
     except Exception as error:  # whatever goes wrong, a script that calls Blender gets one line and an exit code
-        return _fail(error, 1)
-    return 0
-
-
-def _sweep(options: argparse.Namespace) -> int:
-    """The actions of a sweep: 1 if a case has failed."""
-    if options.action == "sweep-case":
-        print(sweep_case.run_case(options.folder, options.name))
-        return 0
-    if options.action == "sweep-collect":
-        said, failed = sweep.collect(options.folder)
-    else:
-        folder = sweep.prepare(options.file, options.set, options.zip, options.frames, options.output)
-        if options.plan:
-            print(f"softpressure: wrote {folder / 'plan.json'}")
-            return 0
-        for _, _, line in jobs.whole(sweep.run(folder, options.workers)):
-            print(f"softpressure: {line}", flush=True)
-        said, failed = sweep.collect(folder)
-    print(said)
+        print(f"softpressure: {headless.sentence_of(error)}", file=sys.stderr)
+        return 1
+    print(f"softpressure: {said}")
     return 1 if failed else 0
+
+
+def _sweep(options: argparse.Namespace) -> tuple[str, int]:
+    """Plan a sweep, and run and collect its cases unless only the plan is wanted."""
+    folder = sweep.prepare(options.file, options.set, options.zip, options.frames, options.output)
+    if options.plan:
+        return f"wrote {folder / sweep_case.PLAN}", 0
+    for _, _, line in jobs.whole(sweep.run(folder, options.workers)):
+        print(f"softpressure: {line}", flush=True)
+    return sweep.collect(folder)
 
 
 def bake(
@@ -151,18 +137,18 @@ def bake(
     from ..baking.bake import free
 
     target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()
-    headless.check_file(file)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target.parent}: no such folder. Create it first.")
     if trace is not None and trace.resolve() in (file.resolve(), target):
         raise ValueError(f"{trace}: the trace would replace the .blend file. Give another path.")
+    scenes = headless.open_file(file, frames)
     with Trace(trace) if trace else contextlib.nullcontext() as table:
-        for scene in headless.open_file(file, frames):
+        for scene in scenes:
             free(scene)
             headless.show_progress(scene, headless.simulate(scene, table))
             headless.show_progress(scene, bake_scene(scene))
         bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
-    return f"softpressure: saved {target}"
+    return f"saved {target}"
 
 
 def export(file: Path, output: Path, frames: tuple[int, int] | None = None, error: float | None = None) -> str:
@@ -173,7 +159,6 @@ def export(file: Path, output: Path, frames: tuple[int, int] | None = None, erro
     """
     from ..exporting.export import export as export_scene
 
-    headless.check_file(file)
     formats.of(output)
     target = output.resolve()
     scenes = headless.open_file(file, frames)
@@ -187,13 +172,7 @@ def export(file: Path, output: Path, frames: tuple[int, int] | None = None, erro
         if not sessions.baked(scene):
             headless.show_progress(scene, headless.simulate(scene, None))
         headless.show_progress(scene, export_scene(scene, target))
-    return f"softpressure: wrote {target}"
-
-
-def _fail(error: Exception, code: int) -> int:
-    """Print an error as one line."""
-    print(f"softpressure: {headless.sentence_of(error)}", file=sys.stderr)
-    return code
+    return f"wrote {target}"
 
 
 def register() -> None:

@@ -9,15 +9,10 @@ from ..reports.trace import Trace
 from ..state import jobs, sessions
 
 
-def check_file(file: Path) -> None:
-    """Raise `FileNotFoundError` with a sentence if there is no such file."""
-    if not file.is_file():
-        raise FileNotFoundError(f"{file}: no such file. Give the path of a .blend file.")
-
-
 def open_file(file: Path, frames: tuple[int, int] | None) -> list[bpy.types.Scene]:
     """Open a file and set the frame range, if one is given, of its scenes with bodies; returns these scenes."""
-    check_file(file)
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: no such file. Give the path of a .blend file.")
     bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
     scenes = [scene for scene in bpy.data.scenes if sessions.has_bodies(scene)]
     if not scenes:

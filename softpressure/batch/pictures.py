@@ -74,13 +74,13 @@ def overview_camera(scene: Any, frames: Iterable[int]) -> bpy.types.Object:
     return camera
 
 
-def sheet(paths: list[Path | None], target: Path) -> None:
-    """Put pictures side by side, the first at the top left; None: one that is missing."""
+def sheet(paths: list[Path], target: Path) -> None:
+    """Put pictures side by side, the first at the top left; what is missing is red."""
     columns = math.ceil(math.sqrt(len(paths)))
     rows = math.ceil(len(paths) / columns)
     step = math.ceil(max(columns * WIDTH, rows * HEIGHT) / _LONGEST)
     missing = np.full((HEIGHT, WIDTH, 4), _MISSING, np.float32)
-    found = (missing if path is None or not path.is_file() else read(path) for path in paths)
+    found = (read(path) if path.is_file() else missing for path in paths)
     pixels = tiled([np.ascontiguousarray(picture[::step, ::step]) for picture in found], columns, 0.0)
     result: Any = bpy.data.images.new("contact sheet", pixels.shape[1], pixels.shape[0])
     result.pixels.foreach_set(pixels.ravel())

@@ -6,6 +6,7 @@ Cases that are finished are not run again, so the same command goes on where an 
 import csv
 import io
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +17,7 @@ from typing import IO
 import bpy
 
 from ..state import jobs
-from . import headless, pictures, sweep_plan
-from .sweep_case import PICTURE, PLAN, Case, failure, failure_file, finished, read_plan, write
+from . import headless, pictures, sweep_case, sweep_plan
 
 TABLE, SHEET = "results.csv", "contact_sheet.png"
 
@@ -49,7 +49,7 @@ def prepare(
     plan = sweep_plan.plan(file, scenes or headless.open_file(file, frames), settings, pairwise, frames)
     folder = (output or folder_of(file)).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    write(folder / PLAN, json.dumps(plan | {"command": command()}, indent=1))
+    sweep_case.write(folder / sweep_case.PLAN, json.dumps(plan | {"command": command()}, indent=1))
     write_table(folder)
     return folder
 
@@ -59,29 +59,25 @@ def run(folder: Path, workers: int) -> jobs.Work:
 
     Its progress is the number of cases that are over, and a line for the console. Closed before, it ends what runs.
     """
-    plan = read_plan(folder)
-    waiting = [case for case in plan["cases"] if finished(folder, case) is None]
-    total, running = len(plan["cases"]), list[tuple[Case, subprocess.Popen[bytes], IO[bytes]]]()
+    plan = sweep_case.read_plan(folder)
+    waiting = [case for case in plan["cases"] if not sweep_case.is_finished(folder, case)]
+    total, running = len(plan["cases"]), list[tuple[sweep_case.Case, subprocess.Popen[bytes], IO[bytes]]]()
     done = total - len(waiting)
     yield done, total, f"Sweep of {total} cases, {done} finished"
     try:
         while waiting or running:
-            while waiting and len(running) < workers:
+            while waiting and len(running) < max(workers, 1):
                 case = waiting.pop(0)
                 said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115, closed when its process has ended
-                failure_file(folder, case).unlink(missing_ok=True)
+                shutil.rmtree(folder / case["name"], ignore_errors=True)
                 words = [*plan["command"], "sweep-case", str(folder), case["name"]]
                 running.append((case, subprocess.Popen(words, stdout=said, stderr=subprocess.STDOUT), said))
-            ended = [each for each in running if each[1].poll() is not None]
-            for case, process, said in ended:
-                running.remove((case, process, said))
+            for each in [each for each in running if each[1].poll() is not None]:
+                running.remove(each)
                 done += 1
-                with said:
-                    reason = _reason(folder, case, process.returncode, said)
-                yield done, total, f"{done} of {total}: {case['name']}: {reason or 'finished'}"
+                yield done, total, f"{done} of {total}: {each[0]['name']}: {_end(folder, *each)}"
                 write_table(folder)
-            if not ended:
-                yield None
+            yield None
     finally:
         for _, process, said in running:
             process.kill()
@@ -89,15 +85,17 @@ def run(folder: Path, workers: int) -> jobs.Work:
             said.close()
 
 
-def _reason(folder: Path, case: Case, code: int, said: IO[bytes]) -> str:
-    """Why a case failed whose process has ended, or an empty string; kept in its file, too."""
-    if finished(folder, case) is None and not failure(folder, case):  # its process did not get to say why
-        said.seek(0)
-        text = said.read().decode(errors="replace")
-        last = [line.strip() for line in text.splitlines() if line.strip()][-1:] or ["nothing"]
-        how = f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"ended with code {code}"
-        write(failure_file(folder, case), f"Its process {how}. Its last line: {last[0]}\n\n{text}")
-    return failure(folder, case)
+def _end(folder: Path, case: sweep_case.Case, process: subprocess.Popen[bytes], said: IO[bytes]) -> str:
+    """What came of a case whose process has ended, also where that did not get to say why."""
+    with said:
+        if sweep_case.outcome(folder, case)["state"] == "not run":
+            said.seek(0)
+            text, code = said.read().decode(errors="replace").strip(), process.returncode
+            how = f"by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"with code {code}"
+            last = text.rpartition("\n")[2] or "nothing"
+            sweep_case.fail(folder, case, f"Its process ended {how}. Its last line: {last}", text)
+    found = sweep_case.outcome(folder, case)
+    return str(found.get("reason", found["state"]))
 
 
 def failures(folder: Path) -> list[tuple[str, str]]:
@@ -113,32 +111,26 @@ def collect(folder: Path) -> tuple[str, int]:
     The line says why the first case failed, too.
     """
     states = write_table(folder)
-    shown = [folder / name / PICTURE if state == "finished" else None for name, state in states]
-    pictures.sheet(shown, folder / SHEET)
-    missing = shown.count(None)
-    said = f"softpressure: {len(shown) - missing} of {len(shown)} cases finished, {folder / TABLE}"
+    finished = sum(state == "finished" for state in states.values())
+    pictures.sheet([folder / name / sweep_case.PICTURE for name in states], folder / SHEET)
+    said = f"{finished} of {len(states)} cases finished, {folder / TABLE}"
     if failed := failures(folder):
         said += f". {len(failed)} failed, the first, {failed[0][0]}: {failed[0][1]}"
-    return said, missing
+    return said, len(states) - finished
 
 
-def write_table(folder: Path) -> list[tuple[str, str]]:
-    """Write the table, a row per case in the order of the plan; returns their names and states."""
+def write_table(folder: Path) -> dict[str, str]:
+    """Write the table, a row per case in the order of the plan; returns their states by their names."""
     rows = []
-    for number, case in enumerate(read_plan(folder)["cases"], 1):
-        result, reason = finished(folder, case), failure(folder, case)
-        row = {"case": number, "name": case["name"], **case["settings"], "reason": ""}
-        if result is None:
-            row |= {"state": "failed" if reason else "not run", "reason": reason}
-        else:
-            numbers = {key: value for key, value in result.items() if isinstance(value, (int, float))}
-            numbers |= {f"{body}: {what}": v for body, all_ in result["bodies"].items() for what, v in all_.items()}
-            row |= {"state": "finished"} | {key: f"{value:.6g}" for key, value in numbers.items()}
-        rows.append(row)
+    for number, case in enumerate(sweep_case.read_plan(folder)["cases"], 1):
+        found = sweep_case.outcome(folder, case)
+        measured = {key: f"{value:.6g}" for key, value in found.get("measured", {}).items()}
+        row = {"case": number, "name": case["name"], **case["settings"], "state": found["state"]}
+        rows.append(row | {"seconds": found.get("seconds", ""), **measured, "reason": found.get("reason", "")})
     columns = sorted(dict.fromkeys(key for row in rows for key in row), key="reason".__eq__)  # which is the last
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write(folder / TABLE, text.getvalue())
-    return [(row["name"], row["state"]) for row in rows]
+    sweep_case.write(folder / TABLE, text.getvalue())
+    return {row["name"]: row["state"] for row in rows}

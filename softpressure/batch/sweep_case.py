@@ -1,22 +1,23 @@
-"""A case of a sweep: whether it is finished, why it failed, and how it is simulated.
+"""A case of a sweep: what came of it, and how it is simulated.
 
-A sweep's folder has its plan (`plan.json`) and, for each case that is finished, a folder of the case's name, which
-appears whole or not at all. `NAME.failed.txt` says why the last attempt at a case failed.
+A sweep's folder has its plan (`plan.json`) and a folder for each case that is over, which appears whole or not at all:
+its `result.json` says what was measured, or why the case failed.
 """
 
 import json
 import os
 import shutil
+import tempfile
 import time
 import traceback
-import uuid
 from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..reports.trace import Trace
-from ..state import sessions
+from ..state import measurements, sessions
 from . import headless, pictures, sweep_plan
 
 PLAN, PICTURE, _RESULT = "plan.json", "last_frame.png", "result.json"
@@ -38,31 +39,25 @@ def write(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def finished(folder: Path, case: Case) -> dict[str, Any] | None:
-    """The result of a case if it is finished with these inputs, else None."""
+def outcome(folder: Path, case: Case) -> dict[str, Any]:
+    """The state of a case with these inputs, `not run`, `finished` or `failed`, and its results, or the reason."""
     try:
-        result = dict(json.loads((folder / case["name"] / _RESULT).read_text(encoding="utf-8")))
+        found = dict(json.loads((folder / case["name"] / _RESULT).read_text(encoding="utf-8")))
     except (OSError, ValueError):
-        return None
-    return result if result.get("digest") == case["digest"] else None
+        found = {}
+    return found if found.get("digest") == case["digest"] else {"state": "not run"}
 
 
-def failure_file(folder: Path, case: Case) -> Path:
-    """Where it says why a case failed."""
-    return folder / f"{case['name']}.failed.txt"
-
-
-def failure(folder: Path, case: Case) -> str:
-    """Why the last attempt at a case failed, in a sentence; empty if none did."""
-    path = failure_file(folder, case)
-    return path.read_text(encoding="utf-8").partition("\n")[0] if path.is_file() else ""
+def is_finished(folder: Path, case: Case) -> bool:
+    """Whether a case need not be run again."""
+    return bool(outcome(folder, case)["state"] == "finished")
 
 
 def run_case(folder: Path, name: str) -> str:
     """Simulate a case of the sweep in `folder`, by its name or number; returns a line for the console.
 
-    The case's folder appears when all is in it: the file with the settings, its cache, the trace, the picture of the
-    last frame and the result. Raises what went wrong, which is kept in the folder of the sweep, too.
+    Its folder gets the file with the settings, its cache, the trace, the picture of the last frame and the result.
+    Raises what went wrong.
     """
     folder = folder.resolve()
     plan = read_plan(folder)
@@ -70,28 +65,37 @@ def run_case(folder: Path, name: str) -> str:
     if not found:
         raise ValueError(f"{name}: no such case. Give a name of the plan, or a number from 1 to {len(plan['cases'])}.")
     case, target = found[0], folder / found[0]["name"]
-    if finished(folder, case) is None:
-        part = folder / f".{case['name']}.{uuid.uuid4().hex[:8]}.part"
-        part.mkdir()
-        try:
-            _simulate(plan, case, part)
-            if target.exists():  # of other inputs
-                target.rename(part.with_suffix(".old.part"))
-            part.rename(target)
-            failure_file(folder, case).unlink(missing_ok=True)
-            for left in folder.glob(f".{case['name']}.*.part"):  # of ended attempts
-                shutil.rmtree(left, ignore_errors=True)
-        except Exception as error:
-            if finished(folder, case) is None:
-                write(failure_file(folder, case), f"{headless.sentence_of(error)}\n\n{traceback.format_exc()}")
+    if not is_finished(folder, case):
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=folder, ignore_cleanup_errors=True) as apart:
+            part = Path(apart) / "part"
+            part.mkdir()
+            try:
+                _write_result(part, case, state="finished", **_simulate(plan, case, part))
+            except Exception as error:
+                if not is_finished(folder, case):  # by another process meanwhile
+                    fail(folder, case, headless.sentence_of(error), traceback.format_exc())
                 raise
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-    return f"softpressure: finished {target}"
+            shutil.rmtree(target, ignore_errors=True)
+            part.rename(target)
+        for left in folder.glob(f".{target.name}.*"):  # of ended attempts
+            shutil.rmtree(left, ignore_errors=True)
+    return f"finished {target}"
 
 
-def _simulate(plan: dict[str, Any], case: Case, part: Path) -> None:
-    """Simulate a case into a folder."""
+def fail(folder: Path, case: Case, reason: str, log: str) -> None:
+    """Keep why a case failed, and what was said until then."""
+    target = folder / case["name"]
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(exist_ok=True)
+    _write_result(target, case, state="failed", reason=reason, log=log)
+
+
+def _write_result(folder: Path, case: Case, **result: Any) -> None:
+    write(folder / _RESULT, json.dumps({"digest": case["digest"], "settings": case["settings"], **result}, indent=1))
+
+
+def _simulate(plan: dict[str, Any], case: Case, part: Path) -> dict[str, Any]:
+    """Simulate a case into a folder; returns what it measured."""
     from ..baking import bake
 
     began, file, settings = time.monotonic(), Path(plan["file"]), case["settings"]
@@ -102,37 +106,31 @@ def _simulate(plan: dict[str, Any], case: Case, part: Path) -> None:
         bake.free(scene)
         scene.softpressure.cache_folder = ""
     for label, value in settings.items():
-        sweep_plan.setting(scenes, label).assign(value)
+        sweep_plan.assign(scenes, label, value)
     bpy.context.preferences.filepaths.save_version = 0
     bpy.ops.wm.save_as_mainfile(filepath=str(part / file.name), compress=True)  # the cache goes beside this one
-    force, energy, steps, bodies = 0.0, 0.0, 0, dict[str, Any]()
+    measured: dict[str, float] = {}
     with Trace(part / "trace.csv") as table:
         for scene in scenes:
             headless.show_progress(scene, headless.simulate(scene, table))
-            bodies |= _bodies_of(scene)
-            for reports in sessions.of(scene).run.reports.values():
-                force = max(force, sum(float(pair.force) for report in reports for pair in report.pairs))
-                energy += sum(report.energy_change for report in reports)
-                steps += sum(report.steps for report in reports)
+            measured |= _measured(scene)
     bpy.ops.wm.save_mainfile(compress=True)
-    result = {
-        "digest": case["digest"], "settings": settings, "bodies": bodies, "largest contact force [N]": force,
-        "energy change [J]": energy, "steps": steps, "seconds": round(time.monotonic() - began, 2),
-    }  # fmt: skip
     text = "  ".join(f"{label} = {sweep_plan.plain(value)}" for label, value in settings.items())
     pictures.still(scenes[0], scenes[0].softpressure.frame_end, part / PICTURE, text)
-    write(part / _RESULT, json.dumps(result, indent=1))
+    return {"seconds": round(time.monotonic() - began, 2), "measured": measured}
 
 
-def _bodies_of(scene: bpy.types.Scene) -> dict[str, Any]:
-    """What is measured of each soft body at its last frame, by the name of its object."""
-    found = sessions.of(scene).run
-    assert found.world is not None and found.start is not None
+def _measured(scene: bpy.types.Scene) -> dict[str, float]:
+    """What bodies measure at the last frame: the largest force, and the sum of energy changes and steps, of all."""
+    run = sessions.of(scene).run
+    frames = np.array([run.measured[frame] for frame in sorted(run.measured)])
+    rows, sums = frames[-1], [measurements.CHANGE, measurements.STEPS]
+    rows[:, measurements.FORCE] = np.fmax.reduce(frames[:, :, measurements.FORCE])
+    rows[:, sums] = np.nansum(frames[:, :, sums], axis=0)
     names = {obj.session_uid: obj.name for obj in scene.objects}
     return {
-        names[body.object_uid]: {
-            "volume [m^3]": measured.volume, "volume ratio": measured.volume_ratio,
-            "gauge pressure [Pa]": measured.gauge_pressure, "kinetic energy [J]": measured.kinetic_energy,
-        }
-        for measured, body in zip(found.world.diagnostics().bodies, found.start.bodies, strict=True)
-    }  # fmt: skip
+        f"{names[uid]}: {column.heading}": value
+        for uid, row in zip(run.object_uids, rows.tolist(), strict=True)
+        for column, value in zip(measurements.COLUMNS, row, strict=True)
+        if np.isfinite(value)
+    }

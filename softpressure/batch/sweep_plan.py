@@ -6,11 +6,11 @@ import itertools
 import json
 import math
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..scene_io import actions
 
@@ -20,58 +20,50 @@ SCENE = "Scene"
 _LONGEST = 80
 #: How *Copy Full Data Path* names an object or scene, perhaps without its quotes.
 _COPIED = re.compile(r"""bpy\.data\.(objects|scenes)\[["']?(.+?)["']?\]\.(?:softpressure\.)?""")
-_LABEL = re.compile(r"(.+)\.(\w+)(?:\[(\d+)\])?")
+#: A label such as `Ball.mass`, `Scene.substeps` or `Ball.velocity[2]`, and values such as `1..10:5`.
+_LABEL, _RANGE = re.compile(r"(.+)\.(\w+)(?:\[(\d+)\])?"), re.compile(r"(.+)\.\.(.+):([2-9]|[1-9]\d+)")
 _TRUTH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A property by its label, such as `Ball.mass`, `Scene.substeps` or `Ball.velocity[2]`, in all that have it."""
-
-    label: str
-    owners: list[Any]
-    prop: Any
-    index: int | None
-
-    def assign(self, value: Any) -> None:
-        """Set it."""
-        for owner in self.owners:
-            if self.index is None:
-                setattr(owner, self.prop.identifier, value)
-            else:
-                getattr(owner, self.prop.identifier)[self.index] = value
-
-
-def setting(scenes: list[bpy.types.Scene], label: str) -> Setting:
-    """Find a setting by its label in a file that is open; raises `ValueError` with a sentence."""
+def find(scenes: list[bpy.types.Scene], label: str) -> tuple[list[Any], Any, int | None]:
+    """Owners of a setting, its property and the component of a vector; raises `ValueError` with a sentence."""
     parts = _LABEL.fullmatch(label)
     assert parts is not None
-    target, name = parts[1], parts[2]
-    named = [obj for scene in scenes for obj in scene.objects if obj.name == target][:1]
-    found, owners = list(scenes) if target == SCENE else named, []
+    target, name, component = parts.groups()
+    objects = {obj.name: obj for scene in reversed(scenes) for obj in scene.objects}
+    found = list(scenes) if target == SCENE else [objects[target]] if target in objects else []
     if not found:
-        names = sorted({obj.name for scene in scenes for obj in scene.objects if obj.type == "MESH"})
+        names = sorted(name for name, obj in objects.items() if obj.type == "MESH")
         raise ValueError(f"{target}: no such object. {_meant(target, [*names, SCENE])}")
-    for item in found:
-        own = item.softpressure.bl_rna.properties
-        owners.append(item.softpressure if name in own else item)
-        prop = owners[-1].bl_rna.properties.get(name)
-        if prop is None or prop.is_readonly or prop.type not in {"FLOAT", "INT", "BOOLEAN", "ENUM"}:
-            why = "no such setting" if prop is None else "takes neither a number nor a choice"
-            raise ValueError(f"{target}.{name}: {why}. {_meant(name, [p.identifier for p in own if not p.is_hidden])}")
-        if (f"softpressure.{name}" if name in own else name) in actions.animated_paths(item):
-            raise ValueError(f"{label}: has keys or a driver, which replace its value. Remove them first.")
-    index, length = None if parts[3] is None else int(parts[3]), getattr(prop, "array_length", 0)
-    if length and (index is None or index >= length):
+    own = found[0].softpressure.bl_rna.properties
+    owners = [item.softpressure for item in found] if name in own else found
+    prop = owners[0].bl_rna.properties.get(name)
+    if prop is None or prop.is_readonly or prop.type not in {"FLOAT", "INT", "BOOLEAN", "ENUM"}:
+        why = "no such setting" if prop is None else "takes neither a number nor a choice"
+        raise ValueError(f"{target}.{name}: {why}. {_meant(name, [p.identifier for p in own if not p.is_hidden])}")
+    if any((f"softpressure.{name}" if name in own else name) in actions.animated_paths(item) for item in found):
+        raise ValueError(f"{label}: has keys or a driver, which replace its value. Remove them first.")
+    length = getattr(prop, "array_length", 0)
+    if length and not (component and int(component) < length):
         raise ValueError(f"{label}: is a vector. Give one of its {length} components, as {target}.{name}[0].")
-    if index is not None and not length:
+    if component and not length:
         raise ValueError(f"{label}: is not a vector. Leave out [ ].")
-    return Setting(label, owners, prop, index)
+    return owners, prop, int(component) if component else None
 
 
 def _meant(name: str, known: list[str]) -> str:
     near = difflib.get_close_matches(name, known, 3, 0.5) or known[:12]
     return f"Did you mean {' or '.join(near)}?" if near else "The file has none."
+
+
+def assign(scenes: list[bpy.types.Scene], label: str, value: Any) -> None:
+    """Give a setting a value."""
+    owners, prop, component = find(scenes, label)
+    for owner in owners:
+        if component is None:
+            setattr(owner, prop.identifier, value)
+        else:
+            getattr(owner, prop.identifier)[component] = value
 
 
 def read(scenes: list[bpy.types.Scene], text: str) -> tuple[str, list[Any]]:
@@ -85,39 +77,31 @@ def read(scenes: list[bpy.types.Scene], text: str) -> tuple[str, list[Any]]:
         raise ValueError(
             f"{text!r} is not a setting; write it as --set Ball.gauge_pressure=500,2000 or Scene.substeps=5,10"
         )
-    prop, parts = setting(scenes, label).prop, [part.strip() for part in values.split(",")]
-    limits = re.fullmatch(r"(.+)\.\.(.+):(\d+)", values)
-    if limits and prop.type in {"FLOAT", "INT"}:
-        first, last, count = (_number(each, label) for each in limits.groups())
-        if count < 2:
-            raise ValueError(f"{label}: a range has at least two values; write it as 1..10:5")
-        parts = [f"{first + (last - first) * step / (count - 1):.12g}" for step in range(int(count))]
-    found = [_value(prop, label, part) for part in parts]
-    if len({*found}) < len(found):
-        raise ValueError(f"{label}: {values} has a value twice. Give each once.")
-    return label, found
+    prop, parts = find(scenes, label)[1], [part.strip() for part in values.split(",")]
+    if (limits := _RANGE.fullmatch(values)) and prop.type in {"FLOAT", "INT"}:
+        first, last = (_number(label, limit) for limit in limits.groups()[:2])
+        parts = [f"{value:.12g}" for value in np.linspace(first, last, int(limits[3]))]
+    return label, [_value(prop, label, part) for part in parts]
 
 
 def _value(prop: Any, label: str, text: str) -> Any:
     """One value of the property's type and within its bounds."""
-    if prop.type == "ENUM":
-        known = [item.identifier for item in prop.enum_items]
-        if text not in known:
-            raise ValueError(f"{label}: {text!r} is not a choice. Give one of {', '.join(known)}.")
-        return text
-    if prop.type == "BOOLEAN":
-        if text.lower() not in _TRUTH:
-            raise ValueError(f"{label}: {text!r} is neither true nor false. Give one of them.")
-        return _TRUTH[text.lower()]
-    value = _number(text, label)
+    if prop.type in {"BOOLEAN", "ENUM"}:
+        is_choice = prop.type == "ENUM"
+        known = {item.identifier: item.identifier for item in prop.enum_items} if is_choice else _TRUTH
+        try:
+            return known[text if is_choice else text.lower()]
+        except KeyError:
+            raise ValueError(f"{label}: {text!r} is not a choice. Give one of {', '.join(known)}.") from None
+    value = _number(label, text)
     if not prop.hard_min <= value <= prop.hard_max:
         raise ValueError(f"{label}: {text} is outside of its bounds, {prop.hard_min:g} to {prop.hard_max:g}.")
-    if prop.type == "INT" and value != int(value):
+    if prop.type == "INT" and not value.is_integer():
         raise ValueError(f"{label}: {text} is not a whole number.")
     return int(value) if prop.type == "INT" else value
 
 
-def _number(text: str, label: str) -> float:
+def _number(label: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -137,7 +121,7 @@ def cases(scenes: list[bpy.types.Scene], texts: list[str], pairwise: bool) -> li
         found = ", ".join(f"{label} has {len(values)}" for label, values in axes)
         raise ValueError(f"--zip takes lists of one length; {found} values.")
     rows = zip(*lists, strict=True) if pairwise else itertools.product(*lists)
-    return [dict(zip(labels, row, strict=True)) for row in rows]
+    return [dict(zip(labels, row, strict=True)) for row in dict.fromkeys(rows)]
 
 
 def plain(value: Any) -> str:

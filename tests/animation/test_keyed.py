@@ -99,11 +99,9 @@ def test_a_hanging_jelly_swings_as_its_modulus_says():
         x, triangles = shapes.box(0.5, 2)
         top = np.flatnonzero(x[:, 2] > 0.249)
         builder.add_solid("jelly", x, triangles, cell_size=0.25, mass=5.0, modulus=modulus, pinned=top)
-        world, sag = world_of(builder), []
-        for _ in range(frames):
-            world.advance_frame(FrameInput(values={0: {"modulus": keyed}}))
-            sag.append(float((x - world.positions(0))[:, 2].max()))
-        return np.array(sag)
+        world = world_of(builder)
+        played = scenes.played(world, frames, values={0: {"modulus": keyed}})
+        return np.array([(x - world.positions(0))[:, 2].max() for _ in played])
 
     keyed, built = lowest(1e3, 4e3, 6), lowest(4e3, 4e3, 6)
     np.testing.assert_allclose(keyed, built, rtol=0, atol=0.02 * built.max())
@@ -211,8 +209,7 @@ def test_a_detached_body_flies_and_is_attached_where_it_is_later(rigid):
     def fly(frames, attached):
         """Largest speed of a point [m/s], and the momentum of the first body after each frame [kg m/s]."""
         speed, found, start = 0.0, [], world.model.body_point_start
-        for _ in range(frames):
-            world.advance_frame(FrameInput(attached={0: attached}))
+        for _ in scenes.played(world, frames, attached={0: attached}):
             v, mass = world.save().velocities[: start[1]], scenes.moved_mass(world)[: start[1]]
             speed = max(speed, float(np.linalg.norm(v, axis=1).max()))
             found.append(mass @ v)

@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, frame, interpolate, key, play, rest, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_group, add_primitive, frame, interpolate, key, play
+from bpy_seen import rest, shown, this_run, this_session
 from softpressure_ext.core import parameters
 from softpressure_ext.core.model import GAS_CONSTANT
 from softpressure_ext.softpressure.simulation import kernels
@@ -32,18 +33,12 @@ def body_of(kind: str, name: str = "Body", setting: str = "") -> Any:
     """A body for which a setting counts."""
     if kind in {"RIGID", "COLLIDER"}:
         return add_ball(name, kind=kind)
-    obj = add_ball(name) if kind != "LOOP" else add_ring()
+    obj = add_ball(name) if kind != "LOOP" else add_primitive("circle", vertices=12, radius=0.5)
     obj.softpressure.body_type = kind
     [choice] = [each.where for each in parameters.PARAMETERS if each.name == setting] or [("", "")]
     if choice[0]:
         setattr(obj.softpressure, *choice)
     return obj
-
-
-def add_ring() -> Any:
-    bpy.ops.mesh.primitive_circle_add(vertices=12, radius=0.5)
-    bpy.ops.softpressure.add_body(kind="SOFT")
-    return bpy.context.object
 
 
 def given_values(name: str) -> list[float]:
@@ -147,9 +142,8 @@ def test_a_body_hangs_until_it_is_active_and_then_falls() -> None:
 def test_an_attachment_is_switched_off_and_the_run_goes_on_from_disk(tmp_path: Any) -> None:
     ball, other = add_ball(), add_ball("Other", location=(0, 0, 6.05))
     other.softpressure.is_active = False
-    group = ball.vertex_groups.new(name="Top")
-    group.add([v.index for v in ball.data.vertices if v.co.z > 0.4], 1.0, "REPLACE")
-    ball.softpressure.attach_to, ball.softpressure.attach_group = other, "Top"
+    add_group(ball, "attach_group", [v.index for v in ball.data.vertices if v.co.z > 0.4])
+    ball.softpressure.attach_to = other
     key(ball.softpressure, "is_attached", (1, True), (5, True), (6, False))
     key(ball.softpressure, "stretch_modulus", (1, 20_000.0), (10, 40_000.0))
     scene = bpy.context.scene
@@ -255,9 +249,7 @@ def test_an_inactive_rigid_body_follows_one_that_is_simulated() -> None:
 
 def test_kernels_for_crossing_are_prepared_if_a_rigid_body_may_be_released() -> None:
     scene = bpy.context.scene
-    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(3, 0, 3))
-    bpy.ops.softpressure.add_body(kind="RIGID")
-    cube = bpy.context.object
+    cube = add_primitive("cube", "RIGID", size=1.0, location=(3, 0, 3))
     add_ball()
     assert "CROSSED" not in kernels.parts_of(scene)
     key(cube.softpressure, "is_active", (1, False), (5, True))

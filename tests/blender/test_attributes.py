@@ -7,7 +7,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, attribute, frame, reopen, select, this_run, this_session
+from bpy_scene import add_ball, add_mesh, frame, reopen, select
+from bpy_seen import attribute, this_run, this_session
 from softpressure_ext.panels import scene as panels
 from softpressure_ext.softpressure.scene_io import point_attributes
 from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN

@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, fingerprint, frame, key, play, rest, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_group, frame, key, play
+from bpy_seen import fingerprint, rest, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk
@@ -78,7 +79,7 @@ def test_baked_positions_are_the_simulated_ones_at_frames_and_linear_between() -
 @pytest.mark.smoke
 def test_free_bake_restores_the_object_bit_for_bit() -> None:
     ball = add_ball(kind=None)
-    ball.vertex_groups.new(name="Mine").add([1, 2], 0.7, "REPLACE")
+    add_group(ball, "", [1, 2], 0.7)
     ball.modifiers.new("Wave", "WAVE")
     ball.modifiers.new("Subdivision", "SUBSURF")
     plain = fingerprint(ball)
@@ -152,6 +153,12 @@ def test_a_saved_file_has_its_cache_when_it_is_opened_again_and_goes_on(tmp_path
     assert status.cache_text(scene) == "frames 1–6 of 10"
     assert not this_session().is_out_of_date(scene)
     np.testing.assert_allclose(shown(ball), simulated[6], atol=6e-7)  # before any frame change
+    handlers.on_render_init(scene)  # rendered as well as played
+    for number in (1, 5):
+        frame(number)
+        np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
+    assert sessions.is_rendering
+    handlers.on_render_end(scene)
     for number in (3, 6, 2):
         frame(number)
         np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
@@ -232,14 +239,3 @@ def test_a_damaged_cache_is_named_and_does_not_stop_the_file(tmp_path: Path) -> 
     play(1, 3)
     assert this_session().refusals.error == ""
     assert this_run().cache.last_frame == 3
-
-
-def test_rendering_an_opened_file_shows_its_cached_frames(tmp_path: Path) -> None:
-    path, simulated = saved(tmp_path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    scene, ball = bpy.context.scene, bpy.data.objects["Ball"]
-    handlers.on_render_init(scene)
-    for number in (1, 2, 5):
-        frame(number)
-        np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
-    assert sessions.is_rendering

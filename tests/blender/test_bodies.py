@@ -6,7 +6,8 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import OUTWARD, TETRAHEDRON, add_ball, add_mesh, as_drawn, fingerprint, frame, problem_of, select
+from bpy_scene import OUTWARD, TETRAHEDRON, add_ball, add_mesh, add_object, as_drawn, frame, select
+from bpy_seen import fingerprint, problem_of
 from softpressure_ext.softpressure.reports import status
 
 
@@ -87,8 +88,7 @@ def thin_line() -> Any:
 
 
 def sheared() -> Any:
-    parent = bpy.data.objects.new("Cart", None)
-    bpy.context.collection.objects.link(parent)
+    parent = add_object("Cart")
     parent.scale = (1, 3, 1)
     ball = add_ball("Crate", kind=None)
     ball.parent, ball.rotation_euler = parent, (0, 0, 0.7)

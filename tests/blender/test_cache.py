@@ -11,7 +11,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, frame, height, play, this_run, this_session, told
+from bpy_scene import add_ball, frame, play
+from bpy_seen import height, this_run, this_session, told
 from softpressure_ext.operators.simulate import SOFTPRESSURE_OT_delete_cache
 from softpressure_ext.panels import menus, scene
 from softpressure_ext.softpressure import handlers

@@ -6,19 +6,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    add_floor,
-    add_mesh,
-    frame,
-    key,
-    play,
-    rest,
-    shown,
-    this_run,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_ball, add_floor, add_group, add_mesh, add_object, frame, key, play
+from bpy_seen import rest, shown, this_run, this_session
 from softpressure_ext.core.topology import signed_volume
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -31,8 +20,7 @@ def start() -> Any:
 
 
 def test_shapes_are_captured_in_world_space_with_rotation_scale_and_parents() -> None:
-    parent = bpy.data.objects.new("Parent", None)
-    bpy.context.collection.objects.link(parent)
+    parent = add_object("Parent")
     parent.location, parent.rotation_euler, parent.scale = (1, 2, 3), (0.3, 0.2, 0.1), (2, 2, 2)
     ball = add_ball()
     ball.parent = parent
@@ -102,12 +90,9 @@ def test_a_deforming_modifier_shapes_the_start_and_acts_only_once() -> None:
 
 
 def pin_top(ball: Any) -> list[int]:
-    group = ball.vertex_groups.new(name="Pin")
     top = [v.index for v in ball.data.vertices if v.co.z > 0.3]
     low = [v.index for v in ball.data.vertices if v.co.z < -0.3]
-    group.add(top, 1.0, "REPLACE")
-    group.add(low, 0.5, "REPLACE")  # not above a half
-    ball.softpressure.pin_group = "Pin"
+    add_group(ball, "pin_group", top + low, [1.0] * len(top) + [0.5] * len(low), "Pin")  # a half is none
     return top
 
 
@@ -141,15 +126,12 @@ def test_still_colliders_are_given_once_and_moving_ones_each_frame() -> None:
 @pytest.mark.smoke
 def test_a_collider_deformed_by_a_modifier_is_read_evaluated() -> None:
     add_ball()
-    hook = bpy.data.objects.new("Hook", None)
-    bpy.context.collection.objects.link(hook)
+    hook = add_object("Hook")
     floor = add_floor(size=10.0)
     modifier = floor.modifiers.new("Hook", "HOOK")
     modifier.object = hook
     modifier.vertex_indices_set([0, 1, 2, 3])
-    hook.keyframe_insert("location", frame=1)
-    hook.location.z = 1.0
-    hook.keyframe_insert("location", frame=3)
+    key(hook, "location", (1, 0.0), (3, 1.0), index=2)
     play(1, 3)
     assert not this_session().refusals.error
     np.testing.assert_allclose(FallingWorld.made[-1].given[1].collider_positions[0][:, 2], 1.0, atol=1e-5)
@@ -169,10 +151,7 @@ def test_a_collider_that_changes_its_topology_stops_with_a_sentence() -> None:
     add_ball()
     floor = add_floor(size=10.0)
     array = floor.modifiers.new("Array", "ARRAY")
-    array.count = 1
-    array.keyframe_insert("count", frame=1)
-    array.count = 3
-    array.keyframe_insert("count", frame=2)
+    key(array, "count", (1, 1), (2, 3))
     play(1, 3)
     assert "Floor: changes from 4 to 12 vertices" in this_session().refusals.error
     assert this_run().cache.last_frame == 1

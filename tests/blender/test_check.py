@@ -8,7 +8,8 @@ import bmesh
 import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, add_mesh, add_primitive, as_drawn, give, play, problem_of, select, this_run
+from bpy_scene import add_ball, add_mesh, add_primitive, as_drawn, give, play, select
+from bpy_seen import problem_of, this_run
 from softpressure_ext.core.simulation_mesh import even, remesh
 from softpressure_ext.panels.diagnostics import Diagnostics
 from softpressure_ext.softpressure.bodies import mesh_checks

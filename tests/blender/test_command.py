@@ -5,7 +5,8 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, rest, shown
+from bpy_scene import add_ball
+from bpy_seen import rest, shown
 from softpressure_ext.softpressure.batch import command
 
 pytestmark = pytest.mark.usefixtures("falling")

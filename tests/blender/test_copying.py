@@ -6,7 +6,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, add_mesh, as_drawn, frame, height, play, select, this_run
+from bpy_scene import add_ball, add_group, add_mesh, as_drawn, frame, play, select
+from bpy_seen import height, this_run
 from softpressure_ext.panels.bodies import SOFTPRESSURE_UL_bodies
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io
@@ -67,7 +68,7 @@ def test_a_baked_body_keeps_its_settings(falling: Any) -> None:
 def test_vertex_groups_are_copied_where_they_are(capfd: pytest.CaptureFixture[str]) -> None:
     other, third, ball = add_ball("Other", (3, 0, 5)), add_ball("Third", (6, 0, 5)), add_ball(pin_group="top")
     for obj in (ball, third):
-        obj.vertex_groups.new(name="top").add([0], 1.0, "REPLACE")
+        add_group(obj, "", [0], name="top")
     ball.softpressure.attach_to, ball.softpressure.attach_group = other, "top"
     select(other, third, ball)
     copy()

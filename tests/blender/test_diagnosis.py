@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, frame, this_run
+from bpy_scene import add_ball, frame
+from bpy_seen import this_run
 from softpressure_ext.panels.diagnostics import Diagnostics
 from softpressure_ext.softpressure.batch import command
 from softpressure_ext.softpressure.reports import diagnosis

@@ -8,7 +8,8 @@ import bpy
 import pytest
 import softpressure_ext
 from bpy_panels import drawn
-from bpy_scene import FallingWorld, add_ball, play, told
+from bpy_scene import FallingWorld, add_ball, play
+from bpy_seen import told
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk

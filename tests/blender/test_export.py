@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import buttons, drawn
-from bpy_scene import add_ball, add_mesh, fingerprint, frame, rest, select, shown, this_run, this_session
+from bpy_scene import add_ball, add_mesh, frame, select
+from bpy_seen import fingerprint, rest, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import export as panels
 from softpressure_ext.softpressure.baking import bake as baking

@@ -6,7 +6,8 @@ import bpy
 import manual
 import pytest
 from bpy_panels import Layout, body_rows, drawn, show, shown_panels
-from bpy_scene import add_ball, play, select, this_run
+from bpy_scene import add_ball, add_primitive, play, select
+from bpy_seen import this_run
 from softpressure_ext import panels
 from softpressure_ext.panels import menus
 from softpressure_ext.panels.body import Body
@@ -20,8 +21,7 @@ _SAME_ROW = {"softpressure.set_type", "softpressure.remove_body", "Material"}
 
 def cube() -> Any:
     """A cube of 2 m, selected."""
-    bpy.ops.mesh.primitive_cube_add()
-    return bpy.context.object
+    return add_primitive("cube", None)
 
 
 @pytest.mark.parametrize("body_type", MOST)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-from bpy_scene import FallingWorld, add_floor, add_primitive, frame, give, play, problem_of, select, shown, this_session
+from bpy_scene import FallingWorld, add_floor, add_group, add_object, add_primitive, frame, give, key, play, select
+from bpy_seen import problem_of, shown, this_session
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io
@@ -21,8 +22,7 @@ def add_outline(flat: Any, faces: Any = (), *, kind: str = "SOFT", edges: Any = 
     mesh = bpy.data.meshes.new("Ring")
     ring = [] if len(faces) else [(i, (i + 1) % count) for i in range(count)]
     mesh.from_pydata(shapes.upright(flat).tolist(), ring if edges is None else edges, [list(face) for face in faces])
-    obj = bpy.data.objects.new("Ring", mesh)
-    bpy.context.collection.objects.link(obj)
+    obj = add_object("Ring", mesh)
     select(obj)
     bpy.context.view_layer.update()
     if kind:
@@ -153,11 +153,8 @@ def test_a_chosen_type_stays() -> None:
 def test_pins_follow_the_animation_within_the_plane() -> None:
     ring = add_outline(RING, gauge_pressure=500.0)
     bpy.context.scene.use_gravity = False
-    ring.vertex_groups.new(name="held").add([0, 12], 1.0, "REPLACE")
-    ring.softpressure.pin_group = "held"
-    ring.keyframe_insert("location", frame=1)
-    ring.location = (0.1, 0.3, 0.0)
-    ring.keyframe_insert("location", frame=8)
+    add_group(ring, "pin_group", [0, 12])
+    key(ring, "location", (1, (0.0, 0.0, 0.0)), (8, (0.1, 0.3, 0.0)))
     frame(1)
     bpy.context.scene.frame_end = 8
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
@@ -177,8 +174,7 @@ def reports(kind: str = "SOFT") -> list[str]:
 
 @pytest.mark.usefixtures("falling")
 def test_adding_a_flat_mesh_says_its_type_and_whether_gravity_moves_it() -> None:
-    bpy.ops.mesh.primitive_plane_add(location=(0, 0, 3))
-    plane = bpy.context.object
+    plane = add_primitive("plane", None, location=(0, 0, 3))
     note = " ".join(reports())
     assert "Plane: added as a soft body of type Flat Outline, which moves within its own plane only" in note
     assert "gravity does not act in that plane" in note
@@ -197,11 +193,9 @@ def test_adding_a_flat_mesh_says_its_type_and_whether_gravity_moves_it() -> None
 @pytest.mark.usefixtures("falling")
 @pytest.mark.parametrize("cells", [1, 4])
 def test_a_flat_mesh_is_offered_a_back_and_gas_between(cells: int) -> None:
-    bpy.ops.mesh.primitive_grid_add(
-        x_subdivisions=cells, y_subdivisions=cells, location=(0, 0, 3), rotation=(0.3, 0.2, 0.1)
-    )
-    sheet = bpy.context.object
-    sheet.vertex_groups.new(name="Pins").add([0], 1.0, "REPLACE")
+    turned = {"location": (0, 0, 3), "rotation": (0.3, 0.2, 0.1)}
+    sheet = add_primitive("grid", None, x_subdivisions=cells, y_subdivisions=cells, **turned)
+    add_group(sheet, "", [0])
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     assert "softpressure.inflate" in body_rows()
     assert bpy.ops.softpressure.inflate() == {"FINISHED"}

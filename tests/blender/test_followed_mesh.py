@@ -6,30 +6,10 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    FallingWorld,
-    add_beast,
-    attribute,
-    captured,
-    finish,
-    frame,
-    key,
-    play,
-    rest,
-    shown,
-    this_run,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_beast, add_group, add_object, finish, frame, key, play
+from bpy_seen import attribute, captured, rest, shown, this_run, this_session
 from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.scene_io.point_attributes import FORCE, STRAIN, TORN
-
-
-def group(obj: Any, vertices: Any, name: str = "Group", weights: Any = 1.0) -> str:
-    """A vertex group of these vertices."""
-    made = obj.vertex_groups.new(name=name)
-    for vertex, weight in zip(vertices, np.broadcast_to(weights, len(vertices)), strict=True):
-        made.add([int(vertex)], float(weight), "REPLACE")
-    return name
 
 
 def head(obj: Any) -> Any:
@@ -39,29 +19,24 @@ def head(obj: Any) -> Any:
 
 def raise_and_turn(obj: Any) -> None:
     """Key a way of 1 m upwards and a turn by a right angle, in ten frames."""
-    for number, height, angle in ((1, 0.0, 0.0), (11, 1.0, 0.5 * math.pi)):
-        obj.location.z, obj.rotation_euler.z = height, angle
-        obj.keyframe_insert("location", frame=number)
-        obj.keyframe_insert("rotation_euler", frame=number)
+    key(obj, "location", (1, 0.0), (11, 1.0), index=2)
+    key(obj, "rotation_euler", (1, 0.0), (11, 0.5 * math.pi), index=2)
 
 
 def by_armature(obj: Any) -> Any:
     """An armature with one bone for all of an object, keyed to turn and to stretch it."""
-    armature = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.collection.objects.link(armature)
+    armature = add_object("Rig", bpy.data.armatures.new("Rig"))
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="EDIT")
     bone = armature.data.edit_bones.new("Bone")
     bone.head, bone.tail = (0, 0, 0), (0, 0, 1)
     bpy.ops.object.mode_set(mode="OBJECT")
-    group(obj, range(len(obj.data.vertices)), "Bone")
+    add_group(obj, "", range(len(obj.data.vertices)), name="Bone")
     obj.modifiers.new("Rig", "ARMATURE").object = armature
     pose = armature.pose.bones["Bone"]
     pose.rotation_mode = "XYZ"
-    for number, angle, stretch in ((1, 0.0, 1.0), (11, 0.5, 1.3)):
-        pose.rotation_euler.x, pose.scale.x = angle, stretch
-        pose.keyframe_insert("rotation_euler", frame=number)
-        pose.keyframe_insert("scale", frame=number)
+    key(pose, "rotation_euler", (1, 0.0), (11, 0.5), index=0)
+    key(pose, "scale", (1, 1.0), (11, 1.3), index=0)
     bpy.context.view_layer.objects.active = obj
     return armature
 
@@ -92,7 +67,7 @@ def test_pinned_vertices_are_where_the_animation_has_them_and_so_is_what_is_simu
 ) -> None:
     obj = add_beast(simulation_mesh=simulated)
     pins = head(obj)
-    obj.softpressure.pin_group = group(obj, pins)
+    add_group(obj, "pin_group", pins)
     lead(obj)
     wanted = animated(obj, 8)
     play(1, 8)
@@ -111,7 +86,7 @@ def test_pinned_vertices_are_where_the_animation_has_them_and_so_is_what_is_simu
 @pytest.mark.usefixtures("falling")
 def test_another_drawn_vertex_that_is_pinned_makes_the_start_another() -> None:
     obj = add_beast(simulation_vertices=100)
-    obj.softpressure.pin_group = group(obj, head(obj))
+    add_group(obj, "pin_group", head(obj))
     frame(1)
     before, pinned = this_run().start.fingerprint(), captured().pinned
     obj.vertex_groups["Group"].remove([int(head(obj)[3])])
@@ -126,7 +101,7 @@ def test_goals_have_weights_and_follow_the_animation_and_a_goal_of_one_is_a_pin(
     obj = add_beast()
     x = rest(obj)[:, 0]
     ramp = np.clip((x - x.min()) / (0.8 * np.ptp(x)), 0.0, 1.0)
-    obj.softpressure.goal_group = group(obj, range(len(x)), "Goal", ramp)
+    add_group(obj, "goal_group", range(len(x)), ramp)
     raise_and_turn(obj)
     wanted = animated(obj, 6)
     play(1, 6)
@@ -163,8 +138,8 @@ def test_a_held_body_shows_its_own_animation_and_is_released_where_it_is(lead: A
 def test_weights_of_tears_and_the_group_of_an_attachment_go_over() -> None:
     one, other = add_beast(tear_strain=0.5), add_beast("Other", (1.1, 0, 2))
     one.softpressure.attach_to = other
-    one.softpressure.attach_group = group(one, head(one))
-    one.softpressure.weak_group = group(one, head(one), "Weak", 0.25)
+    add_group(one, "attach_group", head(one))
+    add_group(one, "weak_group", head(one), 0.25)
     play(1, 2)
     number = next(n for n in (0, 1) if captured(n).name == "Beast")
     mine = captured(number)
@@ -226,9 +201,9 @@ def test_a_hanging_beast_stays_at_its_pins_and_tears_off_where_it_is_weak() -> N
     scene.frame_end = 8
     obj = add_beast(simulation_vertices=300, tear_strain=0.3, mass=20.0, stretch_modulus=2e3, self_collision=False)
     x = rest(obj)
-    obj.softpressure.pin_group = group(obj, head(obj))
+    add_group(obj, "pin_group", head(obj))
     middle = np.flatnonzero(np.abs(x[:, 0] - np.quantile(x[:, 0], 0.6)) < 0.1)
-    obj.softpressure.weak_group = group(obj, middle, "Weak", 1.0)
+    add_group(obj, "weak_group", middle)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert not this_session().refusals.error
     frame(8)

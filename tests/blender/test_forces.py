@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, height, play, rest, shown, this_run, this_session, told
+from bpy_scene import FallingWorld, add_ball, add_group, key, play
+from bpy_seen import height, rest, shown, this_run, this_session, told
 from softpressure_ext.softpressure.state import input_digest
 
 
@@ -109,11 +110,8 @@ def test_a_field_does_not_act_on_its_own_object() -> None:
 def test_keyed_fields_are_read_at_every_frame() -> None:
     add_ball()
     wind = add_field("WIND", strength=0.0)
-    wind.field.keyframe_insert("strength", frame=1)
-    wind.keyframe_insert("location", frame=1)
-    wind.field.strength, wind.location = 8.0, (4, 0, 0)
-    wind.field.keyframe_insert("strength", frame=5)
-    wind.keyframe_insert("location", frame=5)
+    key(wind.field, "strength", (1, 0.0), (5, 8.0))
+    key(wind, "location", (1, 0.0), (5, 4.0), index=0)
     bpy.ops.softpressure.simulate()
     fields = [each.fields[0] for each in FallingWorld.made[-1].given[:4]]
     strengths = [field.strength for field in fields]
@@ -154,9 +152,7 @@ def test_a_changed_field_or_weight_makes_a_cache_out_of_date() -> None:
     assert changed()
     ball.softpressure.weight_gravity = 0.5
     assert changed()
-    wind.field.keyframe_insert("strength", frame=1)
-    wind.field.strength = 9.0
-    wind.field.keyframe_insert("strength", frame=10)
+    key(wind.field, "strength", (1, wind.field.strength), (10, 9.0))
     assert changed()
     bpy.context.scene.frame_set(7)
     bpy.context.scene.frame_set(4)
@@ -185,13 +181,6 @@ def test_fields_that_do_not_act_are_reported_once() -> None:
     assert f"{wall.name}: the shape Surface" in told() and "Absorption of its force field is not supported" in told()
 
 
-def add_group(ball: Any, name: str, weights: dict[int, float]) -> None:
-    """A vertex group of these weights."""
-    group = ball.vertex_groups.new(name=name)
-    for vertex, weight in weights.items():
-        group.add([vertex], weight, "REPLACE")
-
-
 def add_lifting_lattice(ball: Any) -> Any:
     """A lattice that lifts a ball by 1 m from frame 1 to frame 5."""
     bpy.ops.object.add(type="LATTICE", location=ball.location)
@@ -210,8 +199,7 @@ def add_lifting_lattice(ball: Any) -> Any:
 def test_goals_are_read_where_the_modifiers_have_them() -> None:
     bpy.context.scene.use_gravity = False
     ball = add_ball(location=(0, 0, 2), goal_stiffness=2e4, goal_damping=20.0)
-    add_group(ball, "Goal", {vertex.index: 0.9 for vertex in ball.data.vertices})
-    ball.softpressure.goal_group = "Goal"
+    add_group(ball, "goal_group", range(len(ball.data.vertices)), 0.9)
     add_lifting_lattice(ball)
     bpy.context.scene.frame_end = 12
     bpy.ops.softpressure.simulate()
@@ -224,9 +212,8 @@ def test_goals_are_read_where_the_modifiers_have_them() -> None:
 @pytest.mark.usefixtures("falling")
 def test_weight_1_is_pinned_and_weight_0_is_free() -> None:
     ball = add_ball(goal_stiffness=70.0, goal_damping=3.0)
-    add_group(ball, "Goal", {0: 1.0, 1: 0.5, 2: 0.0, 3: 0.25, 4: 0.75})
-    add_group(ball, "Pins", {4: 1.0, 5: 1.0})
-    ball.softpressure.goal_group, ball.softpressure.pin_group = "Goal", "Pins"
+    add_group(ball, "goal_group", range(5), [1.0, 0.5, 0.0, 0.25, 0.75])
+    add_group(ball, "pin_group", [4, 5])
     found, world = given(), FallingWorld.made[-1]
     body = this_run().start.bodies[0]
     assert body.pinned.tolist() == [0, 4, 5] and world.model.pinned.sum() == 3
@@ -242,8 +229,7 @@ def test_settings_of_goals_make_a_cache_out_of_date_where_there_are_goals() -> N
     before = inputs()
     ball.softpressure.goal_stiffness = 10.0
     assert inputs() == before
-    add_group(ball, "Goal", {1: 0.5})
-    ball.softpressure.goal_group = "Goal"
+    add_group(ball, "goal_group", [1], 0.5)
     second = inputs()
     ball.softpressure.goal_damping = 1.0
     assert len({before, second, inputs()}) == 3

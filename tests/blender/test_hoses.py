@@ -6,7 +6,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, add_primitive, frame, key, play, reopen, select, shown, this_run, this_session
+from bpy_scene import add_ball, add_group, add_primitive, frame, key, play, reopen, select
+from bpy_seen import shown, this_run, this_session
 from softpressure_ext.softpressure.bodies import hose_problems
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import hoses
@@ -159,10 +160,7 @@ def test_a_pressed_body_swells_the_other_and_the_bake_keeps_it() -> None:
 @pytest.mark.usefixtures("falling")
 def test_weights_of_the_pressure_group_reach_the_model() -> None:
     ball = add_ball()
-    group = ball.vertex_groups.new(name="Press")
-    group.add([0, 5], 1.0, "REPLACE")
-    group.add([7], 0.25, "REPLACE")
-    ball.softpressure.pressure_group = "Press"
+    add_group(ball, "pressure_group", [0, 5, 7], [1.0, 1.0, 0.25])
     play(1, 2)
     assert not this_session().refusals.error
     model = this_run().world.model
@@ -179,15 +177,12 @@ def test_the_level_is_keyed_and_its_keys_date_the_cache() -> None:
     scene = bpy.context.scene
     scene.unit_settings.scale_length = 0.5
     settings = scene.softpressure
-    settings.liquid_density, settings.liquid_level = 1000.0, -50.0
-    settings.keyframe_insert("liquid_level", frame=1)
-    settings.liquid_level = 50.0
-    settings.keyframe_insert("liquid_level", frame=3)
+    settings.liquid_density = 1000.0
+    key(settings, "liquid_level", (1, -50.0), (3, 50.0))
     before = input_digest.of_inputs(scene)
     play(1, 4)
     assert not this_session().refusals.error
     assert [given.liquid_level for given in this_run().world.given] == [0.0, 25.0, 25.0]  # half a metre per unit
     assert input_digest.of_inputs(scene) == before  # whatever the present frame is
-    settings.liquid_level = 40.0
-    settings.keyframe_insert("liquid_level", frame=3)
+    key(settings, "liquid_level", (3, 40.0))
     assert input_digest.of_inputs(scene) != before

@@ -8,7 +8,8 @@ import drawn_meshes
 import numpy as np
 import pytest
 from bpy_panels import body_rows, drawn
-from bpy_scene import add_ball, add_primitive, frame, interpolate, key, play, rest, shown, this_run, this_session
+from bpy_scene import add_ball, add_primitive, frame, interpolate, key, play
+from bpy_seen import rest, shown, this_run, this_session
 from softpressure_ext.panels.scene import Simulation
 from softpressure_ext.softpressure.scene_io import mesh_io, vacuum
 from softpressure_ext.softpressure.state import versions
@@ -276,14 +277,6 @@ def test_a_keyed_tear_strain_pops_a_ball_at_a_frame():
 # -- What is added starts without a visible jump
 
 
-def add_cylinder():
-    bpy.ops.mesh.primitive_cylinder_add()
-
-
-def add_suzanne():
-    bpy.ops.mesh.primitive_monkey_add()
-
-
 def add_bag():
     """A flat box, which is far from any shape at rest."""
     add_box(0.15)
@@ -294,11 +287,14 @@ def add_bag():
     [
         (lambda: add_box(cuts=5), "DRAWN"),
         (lambda: add_box(cuts=5), "EVEN"),
-        (add_cylinder, "EVEN"),
+        (bpy.ops.mesh.primitive_cylinder_add, "EVEN"),
         (add_bag, "DRAWN"),
         (add_bag, "EVEN"),
-        (add_suzanne, "EVEN"),
-        (add_cylinder, "AUTO"),  # as drawn it would jump by 82 mm: its caps fold along their fans
+        (bpy.ops.mesh.primitive_monkey_add, "EVEN"),
+        (
+            bpy.ops.mesh.primitive_cylinder_add,
+            "AUTO",
+        ),  # as drawn it would jump by 82 mm: its caps fold along their fans
     ],
 )
 def test_whatever_is_added_starts_without_a_jump(add, simulated):
@@ -322,7 +318,7 @@ def test_whatever_is_added_starts_without_a_jump(add, simulated):
 
 
 @pytest.mark.parametrize("simulated", ["DRAWN", "EVEN"])
-@pytest.mark.parametrize("add", [add_cylinder, lambda: bpy.ops.mesh.primitive_cone_add(), add_bag])
+@pytest.mark.parametrize("add", [bpy.ops.mesh.primitive_cylinder_add, bpy.ops.mesh.primitive_cone_add, add_bag])
 def test_what_wrinkles_on_its_way_comes_to_rest_with_it(add, simulated):
     """Of 12 kJ of gas they had up to 38 J, and 34 J were left when the pressure had risen."""
     bpy.context.scene.use_gravity, bpy.context.scene.frame_end = False, 18

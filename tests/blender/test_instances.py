@@ -7,19 +7,8 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows, buttons
-from bpy_scene import (
-    add_ball,
-    add_mesh,
-    add_tree,
-    frame,
-    play,
-    problem_of,
-    select,
-    shown,
-    state_text,
-    this_run,
-    this_session,
-)
+from bpy_scene import add_ball, add_mesh, add_primitive, add_tree, frame, key, play, select
+from bpy_seen import problem_of, shown, state_text, this_run, this_session
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.scene_io import node_trees
@@ -45,9 +34,7 @@ def instance_of(collection: Any, location: Any = (0.0, 0.0, 0.0)) -> Any:
 
 
 def cube(name: str, location: Any) -> Any:
-    bpy.ops.mesh.primitive_cube_add(size=1.0, location=location)
-    bpy.context.object.name = name
-    return bpy.context.object
+    return add_primitive("cube", None, name, size=1.0, location=location)
 
 
 def obstacle() -> Any:
@@ -85,11 +72,8 @@ def test_an_instance_moves_and_what_is_in_it_as_well() -> None:
     instance = instance_of(collection_of(part))
     bpy.ops.softpressure.add_body(kind="COLLIDER")
     add_ball()
-    for number, x in ((1, 0.0), (5, 4.0)):
-        instance.location.x = x
-        instance.keyframe_insert("location", frame=number)
-        part.location.z = x
-        part.keyframe_insert("location", frame=number)
+    key(instance, "location", (1, 0.0), (5, 4.0), index=0)
+    key(part, "location", (1, 0.0), (5, 4.0), index=2)
     play(1, 5)
     np.testing.assert_allclose(obstacle().positions.mean(axis=0), [4.0, 0.0, 4.0], atol=1e-5)
 
@@ -112,8 +96,7 @@ def test_a_change_of_what_is_in_it_makes_the_frames_out_of_date() -> None:
 def test_geometry_node_instances_collide() -> None:
     pebble = cube("Pebble", (0, 0, 0))
     collection_of(pebble)
-    bpy.ops.mesh.primitive_plane_add(size=4.0)
-    floor = bpy.context.object
+    floor = add_primitive("plane", None, size=4.0)
     tree = bpy.data.node_groups.new("Pebbles", "GeometryNodeTree")
     tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
     tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")

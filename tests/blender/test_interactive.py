@@ -8,20 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import (
-    FallingWorld,
-    add_ball,
-    fingerprint,
-    finish,
-    frame,
-    height,
-    play,
-    problem_of,
-    rest,
-    shown,
-    this_run,
-    this_session,
-)
+from bpy_scene import FallingWorld, add_ball, finish, frame, play
+from bpy_seen import fingerprint, height, problem_of, rest, shown, this_run, this_session
 from softpressure_ext.core import SoftPressureError
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure.reports import run_state
@@ -94,14 +82,13 @@ def test_a_throw_in_slow_play_is_as_fast_as_the_hand(begin: Any, weightless: Non
         playing = begin()
         playing.pace.speed = 1.0 / slower
         grabbed = playing.hand.grab((0, -10, 5), (0, 1, 0))
-        place, frames = np.array(grabbed), 0
+        place = np.array(grabbed)
         while place[0] < grabbed[0] + 1.0:
             for _ in range(4):  # moves of the mouse within a frame
                 now[0] += slower / interactive.RATE / 4
                 place[0] += slower / interactive.RATE / 4  # 1 m/s for the person
                 playing.hand.drag(place)
             go_on(playing)
-            frames += 1
         playing.hand.release()
         body = playing.hand.body_name or len(playing.hand.world.model.body_names) - 1
         speeds[slower] = float(momentum(playing.hand.world, body)[0] / playing.hand.world.model.body_mass[body])

@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, finish, height, this_session
+from bpy_scene import add_ball, finish
+from bpy_seen import height, this_session
 from softpressure_ext.core import ParameterError
 from softpressure_ext.operators import interactive as operator
 from softpressure_ext.softpressure.simulation import interactive, interactive_actions

@@ -9,7 +9,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import FallingWorld, add_ball, add_primitive, frame, key, play, shown, this_run, this_session, told
+from bpy_scene import FallingWorld, add_ball, add_group, add_primitive, frame, key, play
+from bpy_seen import shown, this_run, this_session, told
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import controls as controls_panel
 from softpressure_ext.softpressure import handlers
@@ -84,9 +85,7 @@ def given(world: FallingWorld) -> list[dict[Any, Any]]:
 def add_pinned_ball() -> Any:
     """A ball whose uppermost vertices follow its object, which moves and turns."""
     ball = add_ball()
-    group = ball.vertex_groups.new(name="top")
-    group.add([v.index for v in ball.data.vertices if v.co.z > 0.4], 1.0, "REPLACE")
-    ball.softpressure.pin_group = "top"
+    add_group(ball, "pin_group", [v.index for v in ball.data.vertices if v.co.z > 0.4])
     key(ball, "location", (1, (0, 0, 5)), (10, (2, 1, 5)))
     return ball
 
@@ -113,9 +112,8 @@ def test_a_slice_takes_less_than_a_third_of_a_second_with_20_000_vertices() -> N
     add_primitive("uv_sphere", segments=200, ring_count=101, radius=0.5, location=(0, 0, 5))
     ball = bpy.context.object.softpressure
     ball.simulation_mesh, ball.simulation_vertices = "EVEN", 100
-    bpy.ops.mesh.primitive_uv_sphere_add(segments=200, ring_count=101, radius=0.5, location=(3, 0, 0))
-    moving = bpy.context.object  # a collider is read in each frame
-    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    # a collider is read in each frame
+    moving = add_primitive("uv_sphere", "COLLIDER", segments=200, ring_count=101, radius=0.5, location=(3, 0, 0))
     key(moving, "location", (1, 0.0), (12, 3.0), index=2)
     bpy.context.scene.frame_end = 12
     job, taken, is_on = begin(), list[float](), True

@@ -9,7 +9,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_floor, frame, play, reopen, select, this_run, this_session
+from bpy_scene import add_ball, add_floor, frame, play, reopen, select
+from bpy_seen import this_run, this_session
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.panels.viewport import Curves
 from softpressure_ext.softpressure.batch import command

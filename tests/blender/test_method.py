@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import FallingWorld, add_mesh, frame, key, play, select, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_mesh, add_primitive, frame, give, key, play, select
+from bpy_seen import shown, this_run, this_session
 from softpressure_ext.core import MethodOptions
 from softpressure_ext.core.parameters.methods import METHODS
 from softpressure_ext.core.solvers.choice import FORCE_BASED
@@ -16,11 +17,7 @@ from softpressure_ext.softpressure.reports import status
 
 
 def add_sphere(height: float = 0.8, **settings: Any) -> Any:
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.5, location=(0, 0, height))
-    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
-    for name, value in settings.items():
-        setattr(bpy.context.object.softpressure, name, value)
-    return bpy.context.object
+    return give(add_primitive("ico_sphere", subdivisions=2, radius=0.5, location=(0, 0, height)), **settings)
 
 
 def test_methods_keep_the_numbers_that_files_hold() -> None:
@@ -158,12 +155,9 @@ def mesh(kind: str) -> Any:
         ring = np.stack([0.4 * np.cos(turn), 0.0 * turn, 1.0 + 0.4 * np.sin(turn)], axis=1)
         return add_mesh("Disc", ring.tolist(), [list(range(24))])
     if kind == "ball":
-        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.5, location=(0, 0, 1))
-    else:
-        bpy.ops.mesh.primitive_torus_add(
-            major_radius=2.0, minor_radius=0.7, major_segments=20, minor_segments=10, location=(0, 0, 3)
-        )
-    return bpy.context.object
+        return add_primitive("ico_sphere", None, subdivisions=3, radius=0.5, location=(0, 0, 1))
+    size = {"major_radius": 2.0, "minor_radius": 0.7, "major_segments": 20, "minor_segments": 10}
+    return add_primitive("torus", None, location=(0, 0, 3), **size)
 
 
 @pytest.mark.parametrize("kind", ["ball", "torus", "disc"])

@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, fingerprint, frame, play, shown, this_run, this_session
+from bpy_scene import add_ball, add_group, add_object, frame, play
+from bpy_seen import fingerprint, shown, this_run, this_session
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -33,8 +34,7 @@ def check(ball: Any, number: int) -> None:
 @pytest.mark.smoke
 def test_the_origin_moves_with_the_body_and_is_given_back() -> None:
     ball = falling_ball()
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    bpy.context.collection.objects.link(camera)
+    camera = add_object("Camera", bpy.data.cameras.new("Camera"))
     camera.constraints.new("COPY_LOCATION").target = ball
     bpy.ops.softpressure.simulate()
     frame(1)
@@ -66,8 +66,7 @@ def test_the_simulation_is_the_same_wherever_the_origin_is(has_pins: bool, way: 
 
     ball = falling_ball()
     if has_pins:
-        ball.vertex_groups.new(name="Top").add([0, 1, 2], 1.0, "REPLACE")
-        ball.softpressure.pin_group = "Top"
+        add_group(ball, "pin_group", [0, 1, 2])
     expected = run()
     ball.softpressure.origin_follows = True
     frame(9)

@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, add_primitive, attribute, frame, shown, this_run, this_session
+from bpy_scene import add_ball, add_group, add_primitive, frame
+from bpy_seen import attribute, shown, this_run, this_session
 from softpressure_ext.softpressure.scene_io import hoses, mesh_io, point_attributes
 from softpressure_ext.softpressure.viewport import overlay, overlay_view
 
@@ -121,12 +122,8 @@ def test_thickness_is_set_or_that_of_the_run() -> None:
 
 def test_marked_vertices_are_read_again_when_weights_change_but_not_while_frames_do() -> None:
     ball = simulated()
-    group = ball.vertex_groups.new(name="Pins")
-    group.add([1, 2], 1.0, "ADD")
-    ball.softpressure.pin_group = "Pins"
-    goal = ball.vertex_groups.new(name="Goals")
-    goal.add([2, 3, 4], 0.5, "ADD")
-    ball.softpressure.goal_group = "Goals"
+    group = add_group(ball, "pin_group", [1, 2])
+    add_group(ball, "goal_group", [2, 3, 4], 0.5)
     pins, pulled, glued = overlay_view._marked(ball, 1)
     assert (pins.tolist(), pulled.tolist(), glued.tolist()) == ([1, 2], [3, 4], [])
     group.add([5], 1.0, "ADD")
@@ -153,8 +150,7 @@ def test_a_tube_leads_from_one_body_over_its_hose_to_the_other() -> None:
 
 
 def test_the_simulated_mesh_is_shown_where_the_drawn_one_follows_it() -> None:
-    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))
-    obj = bpy.context.object
+    obj = add_primitive("monkey", None, location=(0, 0, 3))
     obj.softpressure.simulation_mesh = "EVEN"
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     scene = bpy.context.scene

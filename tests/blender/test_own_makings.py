@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, add_primitive, frame, height, play, problem_of, select, this_session
+from bpy_scene import add_ball, add_primitive, frame, play, select
+from bpy_seen import height, problem_of, this_session
 
 pytestmark = pytest.mark.usefixtures("falling")
 

@@ -8,7 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows
-from bpy_scene import add_ball, problem_of
+from bpy_scene import add_ball
+from bpy_seen import problem_of
 from softpressure_ext.core import MethodOptions, World, parameters
 from softpressure_ext.softpressure.bodies import materials
 from softpressure_ext.softpressure.properties import automatic

@@ -9,7 +9,8 @@ import bpy
 import numpy as np
 import preset_sheet
 import pytest
-from bpy_scene import add_ball, add_mesh, add_primitive, problem_of, select, shown, this_session
+from bpy_scene import add_ball, add_mesh, add_primitive, select
+from bpy_seen import problem_of, shown, this_session
 from softpressure_ext.panels.presets import SOFTPRESSURE_PT_presets
 from softpressure_ext.softpressure.bodies import materials
 

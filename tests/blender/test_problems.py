@@ -6,25 +6,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows
-from bpy_scene import (
-    OUTWARD,
-    TETRAHEDRON,
-    FallingWorld,
-    add_ball,
-    add_mesh,
-    as_drawn,
-    frame,
-    height,
-    play,
-    problem_of,
-    rest,
-    select,
-    shown,
-    state_text,
-    this_run,
-    this_session,
-    told,
-)
+from bpy_scene import OUTWARD, TETRAHEDRON, FallingWorld, add_ball, add_group, add_mesh, as_drawn, frame, play, select
+from bpy_seen import height, problem_of, rest, shown, state_text, this_run, this_session, told
 from softpressure_ext.core import DivergenceError
 from softpressure_ext.softpressure.state import sessions
 
@@ -171,8 +154,8 @@ def test_bodies_that_only_the_solver_refuses_take_no_part() -> None:
 def test_a_body_glued_to_a_bad_one_stands_aside_with_it() -> None:
     add_ball()
     cup, glued = add_cup(), add_ball("Glued", (3, 0, 5))
-    glued.vertex_groups.new(name="All").add([0, 1, 2], 1.0, "REPLACE")
-    glued.softpressure.attach_to, glued.softpressure.attach_group = cup, "All"
+    glued.softpressure.attach_to = cup
+    add_group(glued, "attach_group", [0, 1, 2])
     play(1, 3)
     assert this_run().cache.body_names == ("Ball",)
     assert "Glued: is attached to Cup, which is skipped" in told()

@@ -7,7 +7,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, add_mesh, add_primitive, give, play, this_run, this_session
+from bpy_scene import add_ball, add_mesh, add_primitive, give, play
+from bpy_seen import this_run, this_session
 from softpressure_ext.core import nrt
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.panels.body import Given

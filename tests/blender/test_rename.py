@@ -5,7 +5,8 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, add_floor, frame, play, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_floor, add_group, add_object, frame, play
+from bpy_seen import shown, this_run, this_session
 from softpressure_ext.core.frame_reading import points_of
 from softpressure_ext.softpressure.state import input_digest
 
@@ -17,8 +18,8 @@ def add_scene() -> None:
     for number, name in enumerate("ABC"):
         add_ball(name, (2 * number, 0, 5), mass=1.0 + number)
     glued = bpy.data.objects["C"]
-    glued.vertex_groups.new(name="Top").add([0, 1, 2], 1.0, "REPLACE")
-    glued.softpressure.attach_to, glued.softpressure.attach_group = bpy.data.objects["A"], "Top"
+    glued.softpressure.attach_to = bpy.data.objects["A"]
+    add_group(glued, "attach_group", [0, 1, 2])
     for name, z in (("Floor", 0.0), ("Lid", 9.0)):
         add_floor(z, 10.0, name)
 
@@ -73,8 +74,7 @@ def test_attachments_and_constraints_still_count() -> None:
     assert input_digest.of_inputs(scene) != before
     glued.softpressure.attach_to = bpy.data.objects["A"]
     assert input_digest.of_inputs(scene) == before
-    empty = bpy.data.objects.new("Empty", None)
-    scene.collection.objects.link(empty)
+    empty = add_object("Empty")
     glued.constraints.new("COPY_LOCATION").target = empty
     after = input_digest.of_inputs(scene)
     empty.name = "Other"

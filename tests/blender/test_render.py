@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 import pytest
-from bpy_scene import add_ball, play
+from bpy_scene import add_ball, add_object, play
 from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk
 from softpressure_ext.softpressure.reports import status
@@ -73,9 +73,7 @@ def copied_without_cache(folder: Path, what: str) -> str:
     path = str(folder / "scene.blend")
     add_ball()
     scene = bpy.context.scene
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
-    scene.camera = camera
+    scene.camera = add_object("Camera", bpy.data.cameras.new("Camera"))
     play(1, 3)
     scene.render.engine, scene.cycles.samples = "CYCLES", 1
     scene.render.resolution_x = scene.render.resolution_y = 8

@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
-from bpy_scene import FallingWorld, add_ball, add_mesh, frame, play, reopen, rest, select, shown, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_mesh, add_object, add_primitive, frame, key, play, reopen, select
+from bpy_seen import rest, shown, this_run, this_session
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.cache import disk
@@ -138,9 +139,7 @@ def test_bounciness_is_that_of_a_solid_unless_somebody_chose_it() -> None:
 
 
 def test_a_hollow_mesh_becomes_its_hull_or_stays_itself() -> None:
-    bpy.ops.mesh.primitive_torus_add(major_segments=12, minor_segments=6)
-    ring = bpy.context.object
-    bpy.ops.softpressure.add_body(kind="RIGID")
+    ring = add_primitive("torus", "RIGID", major_segments=12, minor_segments=6)
     frame(1)
     hull = this_run().start.rigid[0]
     ring.softpressure.rigid_shape = "MESH"
@@ -163,13 +162,10 @@ def test_modifiers_shape_the_solid() -> None:
 
 
 def test_parents_may_move_and_the_body_does_not_follow() -> None:
-    parent = bpy.data.objects.new("Cart", None)
-    bpy.context.collection.objects.link(parent)
-    box = add_box()
+    parent, box = add_object("Cart"), add_box()
     box.parent = parent
-    parent.keyframe_insert("location", frame=1)
-    parent.location, parent.scale = (4, 0, 0), (2, 2, 2)
-    parent.keyframe_insert("location", frame=5)
+    key(parent, "location", (1, 0.0), (5, 4.0), index=0)
+    parent.scale = (2, 2, 2)
     play(1, 5)
     for number in (2, 5):
         frame(number)

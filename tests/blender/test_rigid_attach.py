@@ -6,19 +6,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_rigid import add_box, matrix
-from bpy_scene import (
-    OUTWARD,
-    TETRAHEDRON,
-    FallingWorld,
-    add_ball,
-    add_floor,
-    add_mesh,
-    frame,
-    shown,
-    this_run,
-    this_session,
-    told,
-)
+from bpy_scene import OUTWARD, TETRAHEDRON, FallingWorld, add_ball, add_floor, add_group, add_mesh, frame
+from bpy_seen import shown, this_run, this_session, told
 
 
 def test_an_open_mesh_is_fine_as_a_hull() -> None:
@@ -27,9 +16,8 @@ def test_an_open_mesh_is_fine_as_a_hull() -> None:
 
 
 def with_group(ball: Any, name: str = "Top", weight: float = 1.0) -> Any:
-    group = ball.vertex_groups.new(name=name)
     top = [v.index for v in ball.data.vertices if v.co.z > 0.3]
-    group.add(top, weight, "REPLACE")
+    add_group(ball, "", top, weight, name)
     return np.array(top)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
-from bpy_scene import add_ball, fingerprint, frame, key, select, shown, this_run, this_session
+from bpy_scene import add_ball, add_object, frame, key, select
+from bpy_seen import fingerprint, shown, this_run, this_session
 from softpressure_ext.softpressure.baking import bake as baking
 from softpressure_ext.softpressure.scene_io import actions
 
@@ -65,13 +66,10 @@ def test_every_rotation_mode_plays_the_cache_and_never_jumps(mode: str) -> None:
 
 @pytest.mark.smoke
 def test_a_parent_deltas_scale_animation_drivers_and_constraints_are_accounted_for_and_given_back() -> None:
-    parent = bpy.data.objects.new("Cart", None)
-    bpy.context.collection.objects.link(parent)
+    parent = add_object("Cart")
     parent.rotation_euler, parent.scale = (0.1, 0.5, 0.1), (2, 2, 2)
-    for number, location, turn in ((1, (1, 2, 3), 0.0), (9, (4, 4, 4), 3.0)):
-        parent.location, parent.rotation_euler.z = location, turn
-        parent.keyframe_insert("location", frame=number)
-        parent.keyframe_insert("rotation_euler", frame=number)
+    key(parent, "location", (1, (1, 2, 3)), (9, (4, 4, 4)))
+    key(parent, "rotation_euler", (1, (0.1, 0.5, 0.0)), (9, (0.1, 0.5, 3.0)))
     box = animate(add_box())
     box.rotation_mode = "YZX"
     box.delta_location, box.delta_rotation_euler, box.delta_scale = (1, 2, 3), (0.1, 0.2, 0.3), (2, 1, -1)
@@ -167,8 +165,7 @@ def test_soft_and_rigid_bodies_are_baked_and_freed_together() -> None:
 
 
 def test_an_aborted_bake_leaves_nothing_behind() -> None:
-    parent = bpy.data.objects.new("Cart", None)
-    bpy.context.collection.objects.link(parent)
+    parent = add_object("Cart")
     boxes = [animate(add_box("One")), add_box("Two", (3, 0, 5))]
     boxes[1].parent = parent
     balls = [add_ball("Three", (6, 0, 5)), add_ball("Four", (9, 0, 5))]
@@ -249,8 +246,7 @@ def test_a_baked_file_plays_without_the_extension_and_can_be_freed_later(tmp_pat
 
 @pytest.mark.parametrize(("is_animated", "cause"), [(True, "changes its scale"), (False, "is not scaled by the same")])
 def test_a_parent_that_shears_its_child_is_refused_when_baking(is_animated: bool, cause: str) -> None:
-    parent = bpy.data.objects.new("Cart", None)
-    bpy.context.collection.objects.link(parent)
+    parent = add_object("Cart")
     if is_animated:
         key(parent, "scale", (1, (1, 1, 1)), (9, (1, 3, 1)))
     else:

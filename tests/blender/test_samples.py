@@ -5,7 +5,7 @@ from pathlib import Path
 
 import bpy
 import pytest
-from bpy_scene import this_run, this_session
+from bpy_seen import this_run, this_session
 from softpressure_ext.core import prepare
 from softpressure_ext.core.parameters import SCENE, of_body
 from softpressure_ext.sample_blends import samples

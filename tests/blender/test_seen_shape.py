@@ -8,7 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows
-from bpy_scene import add_floor, add_tree, captured, fallen, frame, play, problem_of, shown, this_session
+from bpy_scene import add_floor, add_primitive, add_tree, frame, give, play
+from bpy_seen import captured, fallen, problem_of, shown, this_session
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import kept_meshes, mesh_io, modifier_stack
@@ -17,13 +18,11 @@ from softpressure_ext.softpressure.state import jobs, worker_thread
 
 
 def add_cube(size: float = 2.0, at: Any = (0.0, 0.0, 3.0)) -> Any:
-    bpy.ops.mesh.primitive_cube_add(size=size, location=at)
-    return bpy.context.object
+    return add_primitive("cube", None, size=size, location=at)
 
 
 def add_soft(obj: Any, **settings: Any) -> Any:
-    for name, value in {"simulation_mesh": "EVEN", **settings}.items():
-        setattr(obj.softpressure, name, value)
+    give(obj, **{"simulation_mesh": "EVEN", **settings})
     bpy.context.view_layer.objects.active = obj
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     return obj
@@ -75,8 +74,7 @@ def test_what_modifiers_show_is_simulated_and_falls_with_the_drawn_vertices(modi
 
 @pytest.mark.usefixtures("falling")
 def test_a_plane_that_is_solidified_is_a_skin() -> None:
-    bpy.ops.mesh.primitive_grid_add(x_subdivisions=10, y_subdivisions=10, location=(0, 0, 3))
-    obj = bpy.context.object
+    obj = add_primitive("grid", None, x_subdivisions=10, y_subdivisions=10, location=(0, 0, 3))
     solidify(obj)
     add_soft(obj, simulation_mesh="AUTO")
     play(1, 2)
@@ -222,10 +220,8 @@ def test_bodies_that_are_simulated_as_drawn_keep_nothing() -> None:
 @pytest.mark.usefixtures("falling")
 @pytest.mark.parametrize("is_hidden", [False, True])
 def test_an_object_is_the_cage(is_hidden: bool) -> None:
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.5, location=(0, 0, 3))
-    cage = bpy.context.object
-    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))
-    obj = bpy.context.object
+    cage = add_primitive("ico_sphere", None, subdivisions=3, radius=1.5, location=(0, 0, 3))
+    obj = add_primitive("monkey", None, location=(0, 0, 3))
     obj.softpressure.simulation_mesh = "CUSTOM"
     bpy.ops.softpressure.add_body()
     assert "has no cage" in problem_of(obj)
@@ -276,8 +272,7 @@ def test_simulate_makes_what_is_missing_and_names_what_it_does() -> None:
 @pytest.mark.usefixtures("falling")
 @pytest.mark.parametrize("kind", ["SOLID", "TRUSS"])
 def test_an_open_mesh_is_filled_with_cells_and_follows_them(kind: str) -> None:
-    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 3))
-    obj = add_soft(bpy.context.object, body_type=kind, simulation_mesh="AUTO")
+    obj = add_soft(add_primitive("monkey", None, location=(0, 0, 3)), body_type=kind, simulation_mesh="AUTO")
     before = shown(obj)
     play(1, 10)
     assert captured().kind == kind and captured().drawn is not None
@@ -298,8 +293,8 @@ def test_cells_fill_what_is_drawn_where_it_is_closed_and_what_is_seen_where_it_i
     assert captured().drawn is not None and np.ptp(captured().positions, axis=0).max() < 1.7
     obj.modifiers.clear()
     obj.data.from_pydata([], [], [])
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=6, location=(0, 0, 3))
-    fine = add_soft(bpy.context.object, body_type="SOLID", simulation_mesh="AUTO", simulation_vertices=500)
+    fine = add_primitive("ico_sphere", None, subdivisions=6, location=(0, 0, 3))
+    add_soft(fine, body_type="SOLID", simulation_mesh="AUTO", simulation_vertices=500)
     bpy.data.objects.remove(obj)
     play(1, 2)
     assert captured().drawn is not None and len(shown(fine)) == 10242
@@ -310,8 +305,7 @@ def test_a_subdivided_jelly_is_not_drawn_in_the_floor_that_flattens_it() -> None
     scene = bpy.context.scene
     scene.softpressure.detail, scene.frame_end = "DRAFT", 30
     add_floor()
-    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, 0.0, 1.0), rotation=(0.9, 0.6, 0.1))
-    cube = bpy.context.object
+    cube = add_primitive("cube", None, size=1.0, location=(0.0, 0.0, 1.0), rotation=(0.9, 0.6, 0.1))
     subdivide(cube)
     assert bpy.ops.softpressure.set_type(type="SOLID") == {"FINISHED"}
     lowest = []

@@ -6,23 +6,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import (
-    add_ball,
-    fingerprint,
-    frame,
-    height,
-    interpolate,
-    key,
-    play,
-    problem_of,
-    reopen,
-    rest,
-    select,
-    shown,
-    state_text,
-    this_run,
-    told,
-)
+from bpy_scene import add_ball, add_group, add_object, frame, interpolate, key, play, reopen, select
+from bpy_seen import fingerprint, height, problem_of, rest, shown, state_text, this_run, told
 from softpressure_ext.softpressure.bodies import setup
 from softpressure_ext.softpressure.scene_io import actions, mesh_io, modifier_stack
 
@@ -166,13 +151,12 @@ def test_a_changed_mix_makes_the_frames_out_of_date_and_an_idle_key_does_not() -
 
 def test_animated_keys_move_the_pins() -> None:
     ball = with_keys(None)
-    ball.vertex_groups.new(name="Top").add([0], 1.0, "REPLACE")
     up = ball.data.shape_keys.key_blocks["Up"]
     key(up, "value", (1, 0.0), (9, 0.8))
     interpolate(ball.data.shape_keys)
     frame(1)
     bpy.ops.softpressure.add_body(kind="SOFT")
-    ball.softpressure.pin_group = "Top"
+    add_group(ball, "pin_group", [0])
     start = rest(ball)[0]
     play(1, 6)
     np.testing.assert_allclose(shown(ball)[0], start + [0, 0, 0.5], atol=1e-5)
@@ -288,8 +272,7 @@ def test_a_linked_collider_takes_part(tmp_path: Path) -> None:
 
 def test_a_linked_mesh_of_an_object_of_this_file_is_copied(tmp_path: Path) -> None:
     linked = from_library(tmp_path)
-    mine = bpy.data.objects.new("Mine", linked.data)
-    bpy.context.scene.collection.objects.link(mine)
+    mine = add_object("Mine", linked.data)
     select(mine)
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
     assert mine.data.library is None and linked.data.library is not None

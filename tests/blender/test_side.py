@@ -9,7 +9,8 @@ from typing import Any
 import bpy
 import pytest
 import softpressure_ext
-from bpy_scene import FallingWorld, add_ball, add_floor, frame, play, this_run, this_session
+from bpy_scene import FallingWorld, add_ball, add_floor, add_group, add_object, frame, play
+from bpy_seen import this_run, this_session
 from softpressure_ext.core import prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure.scene_io import digests, mesh_io
@@ -73,8 +74,7 @@ def test_a_frame_writes_each_body_once_and_reads_no_mesh(calls: Calls) -> None:
 
 def test_deforming_colliders_are_read_once_per_frame(calls: Calls) -> None:
     ball = add_ball()
-    ball.vertex_groups.new(name="Pins").add([0, 1], 1.0, "REPLACE")
-    ball.softpressure.pin_group = "Pins"
+    add_group(ball, "pin_group", [0, 1])
     add_ball("Free", (3, 0, 5))
     add_floor(-20.0).modifiers.new("Wave", "WAVE")
     play(1, 3)
@@ -88,8 +88,7 @@ def test_bodies_are_found_whatever_a_script_does_to_the_scene(falling: type[Fall
     """Only objects with a kind are asked each time; nothing tells of what a script adds, removes or renames."""
     ball, scene = add_ball(), bpy.context.scene
     assert sessions.objects(scene, "SOFT") == [ball]
-    other = bpy.data.objects.new("A", ball.data.copy())
-    scene.collection.objects.link(other)
+    other = add_object("A", ball.data.copy())
     assert sessions.objects(scene, "SOFT", "RIGID") == [ball]
     other.softpressure.kind = "RIGID"
     assert sessions.objects(scene, "SOFT", "RIGID") == [other, ball]

@@ -9,23 +9,8 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-from bpy_scene import (
-    add_ball,
-    add_beast,
-    add_floor,
-    add_mesh,
-    add_primitive,
-    captured,
-    fallen,
-    frame,
-    give,
-    play,
-    problem_of,
-    rest,
-    shown,
-    this_run,
-    this_session,
-)
+from bpy_scene import add_ball, add_beast, add_floor, add_group, add_mesh, add_primitive, frame, give, play
+from bpy_seen import captured, fallen, problem_of, rest, shown, this_run, this_session
 from softpressure_ext.core import check_closed_surface
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import simulation_mesh
@@ -113,12 +98,9 @@ def test_a_coarse_mesh_gets_no_more_vertices_than_are_seen() -> None:
 
 @pytest.mark.usefixtures("falling")
 def test_automatic_takes_what_is_as_cheap() -> None:
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=0.5, location=(0, 0, 3))
-    even = bpy.context.object
-    bpy.ops.mesh.primitive_cube_add(location=(3, 0, 3))
-    cube = bpy.context.object
-    bpy.ops.mesh.primitive_uv_sphere_add(segments=96, ring_count=48, location=(6, 0, 3))
-    fine = bpy.context.object
+    even = add_primitive("ico_sphere", None, subdivisions=4, radius=0.5, location=(0, 0, 3))
+    cube = add_primitive("cube", None, location=(3, 0, 3))
+    fine = add_primitive("uv_sphere", None, segments=96, ring_count=48, location=(6, 0, 3))
     for obj in (even, cube, fine):
         obj.softpressure.kind = "SOFT"
     frame(1)
@@ -131,8 +113,7 @@ def test_a_group_of_pressure_goes_over() -> None:
     obj = add_beast()
     x = rest(obj)
     high = np.flatnonzero(x[:, 2] > x[:, 2].mean())
-    obj.vertex_groups.new(name="Top").add(high.tolist(), 1.0, "REPLACE")
-    obj.softpressure.pressure_group = "Top"
+    add_group(obj, "pressure_group", high)
     frame(1)
     vertices, weights = captured().pressed
     assert weights.min() > 0.0 and weights.max() <= 1.0
@@ -214,9 +195,7 @@ def test_a_thickness_that_covers_what_stands_out_is_kept() -> None:
 @pytest.mark.usefixtures("falling")
 @pytest.mark.parametrize("choice", ["AUTO", "DRAWN"])
 def test_a_coarse_mesh_keeps_no_more_than_a_small_share_of_its_size(choice: str) -> None:
-    bpy.ops.mesh.primitive_cylinder_add(location=(0, 0, 3))
-    bpy.context.object.softpressure.simulation_mesh = choice
-    bpy.context.object.softpressure.kind = "SOFT"
+    give(add_primitive("cylinder", None, location=(0, 0, 3)), simulation_mesh=choice, kind="SOFT")
     frame(1)
     assert captured().drawn is None and captured().settings["thickness"] == pytest.approx(0.0025)
     noted = simulation_mesh_notes.text(bpy.context.scene, bpy.context.object)
@@ -304,7 +283,7 @@ ANY = {
     "two sheets on each other": lambda: add_wavy_sheet(2),
     "crossing boxes": add_crossing_boxes,
     "n-gons": add_ngons,
-    "Suzanne": lambda: bpy.ops.mesh.primitive_monkey_add() and bpy.context.object,
+    "Suzanne": lambda: add_primitive("monkey", None),
     **{kind: lambda kind=kind: add_torn(kind) for kind in ("open", "loose", "inside out", "mixed", "without area")},
 }
 

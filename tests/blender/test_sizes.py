@@ -55,8 +55,7 @@ def test_the_unit_scale_counts():
 
 
 def test_what_was_set_before_stays():
-    bpy.ops.mesh.primitive_uv_sphere_add(radius=50.0)
-    settings = bpy.context.object.softpressure
+    settings = add_primitive("uv_sphere", None, radius=50.0).softpressure
     settings.mass = 7.0
     bpy.ops.softpressure.add_body(kind="SOFT")
     assert settings.mass == 7.0

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-from bpy_scene import FallingWorld, add_floor, add_mesh, add_primitive, frame, give, play, shown, this_session
+from bpy_scene import FallingWorld, add_floor, add_mesh, add_primitive, frame, give, play
+from bpy_seen import shown, this_session
 from contact_reference import inside
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.properties import automatic
@@ -50,10 +51,8 @@ def test_what_is_drawn_lies_on_the_floor(kind: str) -> None:
     bpy.context.scene.frame_end = 40
     add_floor()
     if kind == "TRUSS":
-        bpy.ops.mesh.primitive_circle_add(
-            radius=0.5, fill_type="NGON", location=(0, 0, 0.52), rotation=(np.pi / 2, 0, 0)
-        )
-        obj = bpy.context.object
+        upright = {"location": (0, 0, 0.52), "rotation": (np.pi / 2, 0, 0)}
+        obj = add_primitive("circle", None, radius=0.5, fill_type="NGON", **upright)
     else:
         x, triangles = shapes.beast()
         obj = add_mesh("Beast", (x - (0, 0, x[:, 2].min() - 0.02)).tolist(), triangles.tolist())

@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_floor, add_primitive, frame, play, shown, this_run
+from bpy_scene import add_floor, add_primitive, frame, play
+from bpy_seen import shown, this_run
 from softpressure_ext.core.topology import signed_volume
 
 

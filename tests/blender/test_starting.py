@@ -7,7 +7,8 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import FallingWorld, add_ball, add_primitive, play, this_run, told
+from bpy_scene import FallingWorld, add_ball, add_primitive, play
+from bpy_seen import this_run, told
 from softpressure_ext.core import ParameterError
 from softpressure_ext.softpressure.scene_io import kept_meshes
 from softpressure_ext.softpressure.simulation import build, run_start, simulate_job

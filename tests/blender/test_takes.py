@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 import pytest
 from bpy_panels import drawn
-from bpy_scene import add_ball, frame, height, play, this_run, this_session
+from bpy_scene import add_ball, frame, play
+from bpy_seen import height, this_run, this_session
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure.cache import disk, packing
 from softpressure_ext.softpressure.reports import run_state, status

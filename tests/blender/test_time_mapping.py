@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, frame, interpolate, key, select, shown, state_text
+from bpy_scene import FallingWorld, add_ball, frame, interpolate, key, select
+from bpy_seen import shown, state_text
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -38,9 +39,7 @@ def test_stretched_time_is_the_time_of_the_simulation() -> None:
     assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
     bpy.ops.object.effector_add(type="FORCE")
     field = bpy.context.object.field
-    for number, strength in ((0, 0.0), (100, 100.0)):
-        field.strength = strength
-        bpy.context.object.keyframe_insert("field.strength", frame=number)
+    key(field, "strength", (0, 0.0), (100, 100.0))
     interpolate(bpy.context.object)
     stretch(100, 200)
     simulate()

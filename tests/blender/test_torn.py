@@ -5,7 +5,8 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy_scene import add_ball, add_mesh, attribute, frame, give, key, reopen, select, shown, this_run, this_session
+from bpy_scene import add_ball, add_group, add_mesh, frame, give, key, reopen, select
+from bpy_seen import attribute, shown, this_run, this_session
 from shapes import box
 from softpressure_ext.core.cache import NEVER
 from softpressure_ext.softpressure.scene_io.point_attributes import TORN
@@ -19,8 +20,7 @@ def faces(obj: Any) -> int:
 def burst() -> tuple[Any, Any]:
     """A ball that was pumped up until it burst, and the frames at which its faces tore."""
     ball = add_ball(tear_strain=0.1, mass=0.1, stretch_modulus=2e3, gauge_pressure=500.0)
-    ball.vertex_groups.new(name="Weak").add([3, 4, 5, 6], 0.5, "REPLACE")
-    ball.softpressure.weak_group = "Weak"
+    add_group(ball, "weak_group", [3, 4, 5, 6], 0.5)
     key(ball.softpressure, "gauge_pressure", (1, 500.0), (8, 3000.0))
     bpy.context.scene.gravity = (0, 0, 0)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
@@ -63,8 +63,8 @@ def hanging_jelly() -> Any:
     x, triangles = box(0.4, 6)
     bar = add_mesh("Bar", (x * (1.0, 1.0, 4.0)).tolist(), triangles.tolist())
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
-    bar.vertex_groups.new(name="Top").add(np.flatnonzero(x[:, 2] > 0.19).tolist(), 1.0, "REPLACE")
-    return give(bar, body_type="SOLID", pin_group="Top", mass=40.0, modulus=1e4, cell_size=0.2, tear_strain=0.2)
+    add_group(bar, "pin_group", np.flatnonzero(x[:, 2] > 0.19))
+    return give(bar, body_type="SOLID", mass=40.0, modulus=1e4, cell_size=0.2, tear_strain=0.2)
 
 
 def test_the_gap_of_a_jelly_that_tears_is_seen_also_when_reopened_and_baked(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import bpy
 import pytest
-from bpy_scene import add_ball, add_floor, frame, height, key, play, this_run, this_session, told
+from bpy_scene import add_ball, add_floor, add_primitive, frame, key, play
+from bpy_seen import height, this_run, this_session, told
 
 KINDS = ("SOFT", "RIGID", "COLLIDER")
 
@@ -100,8 +101,7 @@ def test_a_press_that_leaves_no_room_is_told() -> None:
     bpy.context.scene.frame_end = 14
     add_floor()
     add_ball(location=(0, 0, 0.51))
-    bpy.ops.mesh.primitive_cube_add(scale=(1.0, 1.0, 0.1))
-    press = bpy.context.object
+    press = add_primitive("cube", None, scale=(1.0, 1.0, 0.1))
     key(press, "location", (1, 1.2), (12, 0.1), (20, 1.2), index=2)
     assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
     play(1, 8)

@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import add_ball, add_floor, add_mesh, frame, height, key, play, rest, shown, this_run, this_session
+from bpy_scene import add_ball, add_floor, add_group, add_mesh, frame, key, play
+from bpy_seen import height, rest, shown, this_run, this_session
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import units
@@ -36,8 +37,7 @@ def add_scene(scale: float) -> tuple[Any, Any, Any]:
         obj.softpressure.velocity = (SPEED / scale, 0.0, 0.0)
         found.append(obj)
     pinned = found[2]
-    pinned.vertex_groups.new(name="pins").add([0], 1.0, "REPLACE")
-    pinned.softpressure.pin_group = "pins"
+    add_group(pinned, "pin_group", [0])
     key(pinned, "location", (1, DROP / scale), (FRAMES, (DROP + 0.5) / scale), index=2)
     key(add_floor(size=40.0 / scale), "location", (1, 0.0 / scale), (FRAMES, 0.25 / scale), index=2)
     bpy.context.scene.frame_end = FRAMES

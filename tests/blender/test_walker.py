@@ -6,7 +6,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import frame, shown, this_session
+from bpy_scene import frame
+from bpy_seen import shown, this_session
 from softpressure_ext.sample_blends import samples
 from softpressure_ext.softpressure.scene_io import mesh_io
 

@@ -8,8 +8,6 @@ from rigid_scene import block
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from validation import validated
 
-#: Those that are to do all with attachments.
-
 
 def balloon_with_basket(**options):
     """A balloon held at its top, with a basket of 5 kg glued to its foot."""
@@ -50,8 +48,7 @@ def test_a_bar_that_is_attached_with_its_end_in_a_block_stays_at_rest(is_rigid):
         block = builder.add_solid("block", *below, cell_size=0.2, mass=5.0, modulus=5e4)
         builder.attach_to_membrane(bar, end, block)
     world = World(builder.build(), frame_rate=24.0, threads=1)
-    for _ in range(6):
-        world.advance_frame()
+    for _ in scenes.played(world, 6):
         assert world.positions(bar) == pytest.approx(x, abs=1e-4)
         assert sum(body.kinetic_energy for body in world.diagnostics().bodies) < 1e-6
 
@@ -67,8 +64,7 @@ def test_a_string_that_is_attached_across_an_edge_of_a_block_stays_at_rest():
     builder.attach_to_rigid(string, range(6), block)
     world = World(builder.build(), frame_rate=24.0, threads=1)
     start = world.positions(string).copy()
-    for _ in range(2):
-        world.advance_frame()
+    for _ in scenes.played(world, 2):
         assert world.positions(string) == pytest.approx(start, abs=1e-4)
 
 
@@ -91,8 +87,7 @@ def test_balls_attached_across_a_gap_stay_together_at_rest(gap):
         return np.linalg.norm(middle[0] - middle[1])
 
     start, apart = energy(), distance()
-    for _ in range(24):
-        world.advance_frame()
+    for _ in scenes.played(world, 24):
         assert energy() < 1.05 * start  # and what the skins were given by the search for their rest lengths
     assert distance() == pytest.approx(apart, abs=0.005)
 
@@ -122,9 +117,8 @@ def test_two_glued_balls_keep_momentum_and_angular_momentum():
 def test_glue_turns_with_the_scene():
     turned = shapes.rotation((1.0, 2.0, -0.5), 1.1)
     plain, other = two_glued_balls(), two_glued_balls(turned)
-    for _ in range(2):
-        plain.advance_frame()
-        other.advance_frame()
+    scenes.advance(plain, 2)
+    scenes.advance(other, 2)
     # renumbering changes the order of sums, which the swinging skins magnify, by a thousand in a frame
     np.testing.assert_allclose(other.positions(1), plain.positions(1) @ turned.T, rtol=0, atol=3e-4)
 
@@ -157,8 +151,7 @@ def test_a_rod_hung_on_a_pinned_vertex_is_a_pendulum():
     builder.attach_to_rigid(hook, [low], rod)
     world = World(builder.build(), frame_rate=240.0, substeps=1, threads=1)
     angle = []
-    for _ in range(840):
-        world.advance_frame()
+    for _ in scenes.played(world, 840):
         turn = world.rigid_transform(rod)[:3, :3] @ lean
         angle.append(np.arctan2(turn[0, 2], turn[2, 2]))
     angle = np.array(angle)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from flat_scene import in_plane, loop_world, momenta, out_of_plane, plane_of, ring_strain
-from scenes import advance, moved_mass
+from scenes import advance, moved_mass, played
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.contact.box_tree import build_trees
 from softpressure_ext.core.contact.untangle.self_overlap import self_wrong_side
@@ -134,8 +134,7 @@ def test_loops_of_any_depths_hold_each_other(depths):
                            bounciness=0.2)  # fmt: skip
     builder.add_collider("floor", *shapes.grid(20.0, 2))
     world = World(builder.build(), frame_rate=60.0, substeps=4, solver="EXPLICIT")
-    for _ in range(60):
-        world.advance_frame()
+    for _ in played(world, 60):
         assert in_plane(world, 0)[:, 1].min() > in_plane(world, 1)[:, 1].max() - 0.01  # the truss gives way by less
     assert in_plane(world, 0)[:, 1].min() < 0.35 and world.diagnostics().contact_count > 0
 
@@ -187,8 +186,7 @@ def test_it_takes_part_in_a_scene_in_space():
     builder.add_membrane("ball", *shapes.icosphere(1, 0.15, (-0.12, 0.02, 1.4)), mass=0.3, gauge_pressure=2e3)
     builder.add_rigid("crate", *shapes.box(0.2, 1, (0.2, -0.03, 1.3)), mass=0.5)
     world = World(builder.build(), frame_rate=60.0, substeps=4, solver="EXPLICIT")
-    for _ in range(30):
-        world.advance_frame()
+    for _ in played(world, 30):
         x, away = in_plane(world), np.abs(world.positions(1)[:, [0, 2]][:, None] - in_plane(world)).max()
         assert away < 10.0 and shapes.shoelace(x) > 0.7
         inside = np.linalg.norm(world.positions(1)[:, [0, 2]] - x.mean(axis=0), axis=1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapes
 from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, ring_strain
-from scenes import assert_continues
+from scenes import assert_continues, played
 from softpressure_ext.core.energy.mechanical import mechanical_energy
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
@@ -87,8 +87,7 @@ def test_each_solver_holds_a_ring_under_pressure(solver, substeps):
     world = loop_world(RING, turn=TILTED, gravity=0.0, gauge_pressure=2e3, damping=20.0, depth=0.2, mass=2.0,
                        solver=solver, substeps=substeps)  # fmt: skip
     world.set_positions(0, (1.0 + strain) * world.positions(0))
-    for _ in range(12):
-        world.advance_frame()
+    for _ in played(world, 12):
         assert gas_law_error(world, 0, TILTED) < 1e-12  # thousands of steps round the band's depth
     radius = np.linalg.norm(in_plane(world, 0, TILTED), axis=1)
     softer = 0.0
@@ -122,8 +121,7 @@ def test_two_loops_meet_and_keep_their_momentum_and_their_plane(solver, substeps
     )  # fmt: skip
     before = momenta(world, TILTED)
     touched = 0
-    for _ in range(30):
-        world.advance_frame()
+    for _ in played(world, 30):
         touched = max(touched, world.diagnostics().contact_count)
         a, b = in_plane(world, 0, TILTED), in_plane(world, 1, TILTED)
         assert np.linalg.norm(a[:, None] - b, axis=2).min() > 0.25 * world.model.thickness[:2].sum()
@@ -142,8 +140,7 @@ def test_a_folded_loop_lands_and_the_gas_law_holds(solver, substeps):
         shapes.bark(240, 0.5) + (0.0, 0.75), floor=True, gauge_pressure=1e3, stretch_modulus=1e4, bend_modulus=2.0,
         mass=4.0, damping=4.0, solver=solver, substeps=substeps, self_collision=solver != "RK4",
     )  # fmt: skip
-    for _ in range(30):
-        world.advance_frame()
+    for _ in played(world, 30):
         assert gas_law_error(world) < 1e-13
     assert 0.0 < in_plane(world)[:, 1].min() < (1.0 + 1e-9) * world.model.thickness[0]
     assert out_of_plane(world) == (0.0, 0.0)

@@ -2,7 +2,7 @@
 
 import pytest
 import shapes
-from scenes import AMBIENT, advance, virial_pressure
+from scenes import AMBIENT, advance, played, virial_pressure
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 
 #: XPBD holds amounts alone, and its springs are not in balance: `solvers/xpbd/test_gas.py` has its law.
@@ -86,8 +86,7 @@ def test_gas_flows_in_evenly_over_the_inflation_time(hold):
     model, final = world.model, world.save().final_gas[0]
     empty = model.gas_base[0] * model.start_volume[0]
     assert world.diagnostics().bodies[0].gauge_pressure == pytest.approx(0.0, abs=1e-6)
-    for frame in range(1, 15):
-        world.advance_frame()
+    for frame in played(world, 14):
         share = min(frame / 12.0, 1.0)
         assert world.diagnostics().bodies[0].gas == pytest.approx(empty + share * (final - empty), rel=1e-12)
     if hold == "PRESSURE":

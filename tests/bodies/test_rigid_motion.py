@@ -100,7 +100,7 @@ def test_a_tumbling_body_keeps_its_energy(speed):
     )  # fmt: skip
 
 
-def test_the_order_of_free_flight_is_four(monkeypatch):
+def test_the_order_of_free_flight_is_four():
     """Steps small enough to be taken whole; the exact end by more of them, whose error is 1/300 of the smallest."""
     ends = []
     for steps in (240, 480, 960, 4000):

@@ -63,6 +63,7 @@ def crossed_boxes(gap, angle=0.7, membranes=2):
 @pytest.mark.parametrize("membranes", [1, 2])
 @pytest.mark.parametrize("angle", [0.2, 0.7, np.pi / 2])
 def test_two_crossed_edges_of_boxes_are_one_contact(angle, membranes):
+    """Its weights and normal are the gradient of its gap."""
     model = crossed_boxes(0.03, angle, membranes)
     contacts = reference.near(model)
     (row,) = owned(contacts)
@@ -70,12 +71,6 @@ def test_two_crossed_edges_of_boxes_are_one_contact(angle, membranes):
     np.testing.assert_allclose(contacts.normal[row], [0, 0, -1], atol=1e-9)  # onto the first body, which lies below
     np.testing.assert_array_equal(contacts.bodies[row], [0, 1])
     assert not (contacts.gap[: contacts.edge_start] < 0.1).any()  # no vertex is near
-
-
-def test_weights_and_normal_are_the_gradient_of_the_gap():
-    model = crossed_boxes(0.03)
-    contacts = reference.near(model)
-    (row,) = owned(contacts)
     assert (contacts.weights[row, :2] > 0).all() and (contacts.weights[row, 2:] < 0).all()
     reference.check_gradient(model, contacts, [row])
 

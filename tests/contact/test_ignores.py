@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from rigid_scene import block
-from scenes import GRAVITY, Ball, add_ball, advance, centre, velocity
+from scenes import GRAVITY, Ball, add_ball, advance, centre, played, velocity
 from softpressure_ext.core import MethodOptions, ModelBuilder, ParameterError, World
 from softpressure_ext.core.solvers.explicit.solver import ExplicitSolver
 from softpressure_ext.core.solvers.explicit.unsupported import starts_crossed
@@ -44,8 +44,7 @@ def test_balls_that_ignore_each_other_pass_in_free_flight_and_lie_on_the_floor(s
     world = world_of(meeting_balls(), ignoring(3, (0, 1)), solver)
     starts, speeds = [centre(world, b) for b in (0, 1)], [velocity(world, b) for b in (0, 1)]
     closest = np.inf
-    for frame in range(1, 31):
-        world.advance_frame()
+    for frame in played(world, 30):
         t = frame / 60.0
         closest = min(closest, float(np.linalg.norm(centre(world, 0) - centre(world, 1))))
         for body in (0, 1):
@@ -61,8 +60,7 @@ def test_balls_that_ignore_each_other_pass_in_free_flight_and_lie_on_the_floor(s
 def test_particles_leave_the_pair_out():
     builder = meeting_balls((0.0, 0.0, 0.0), floor=False)
     world = world_of(builder, ignoring(2, (1, 0)), "RK4", options=PARTICLES)
-    for _ in range(30):
-        world.advance_frame()
+    for _ in played(world, 30):
         assert world.diagnostics().contact_count == 0
     np.testing.assert_allclose(velocity(world, 0), [4.0, 0.0, 0.0], atol=1e-9)
 
@@ -95,9 +93,8 @@ def test_rigid_bodies_that_ignore_each_other_lie_in_the_same_place(other, kind):
     count = 4 if other else 3
     piled, apart = (world_of(two_boxes(other), ignoring(count, *pairs)) for pairs in ((), ((0, 1),)))
     assert isinstance(apart._solver, kind)
-    for _ in range(60):
-        piled.advance_frame()
-        apart.advance_frame()
+    advance(piled, 60)
+    advance(apart, 60)
     assert piled.rigid_positions(1)[:, 2].min() == pytest.approx(0.2, abs=0.01)
     for body in (0, 1):
         assert apart.rigid_positions(body)[:, 2].min() == pytest.approx(0.0, abs=0.01)

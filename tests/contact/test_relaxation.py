@@ -5,7 +5,7 @@ import pytest
 import shapes
 from crossings import assert_nothing_crosses, model_crossings
 from rigid_scene import block
-from scenes import BEACH_BALL, LIVELY, add_ball, advance, assert_same_bits, momentum
+from scenes import BEACH_BALL, LIVELY, add_ball, advance, assert_same_bits, momentum, played
 from softpressure_ext.core import FrameInput, ModelBuilder, Reason, World
 from softpressure_ext.core.contact.untangle.overlap import ways_out
 from softpressure_ext.core.contact.untangle.relaxation import Relaxation
@@ -115,8 +115,7 @@ def test_bodies_over_a_floor_come_apart(other, solver):
     builder.add_collider("floor", *shapes.grid(20.0, 2))
     world = made(builder, solver)
     assert world.crossing_triangle_count > 20 and len(world.save().wrong_side) > 0
-    for _ in range(24):
-        world.advance_frame()
+    for _ in played(world, 24):
         assert_nothing_crosses(world)
         assert fastest(world) < 5.0
 
@@ -135,8 +134,7 @@ def test_what_is_wedged_between_walls_is_dented(solver, most):
         builder.add_collider(f"wall {side}", x * (0.2, 2.0, 2.0) + (0.25 * side, 0.0, 0.0), triangles)
     world = made(builder, solver)
     assert len(world.save().wrong_side) > 50
-    for _ in range(6):
-        world.advance_frame()
+    for _ in played(world, 6):
         assert_nothing_crosses(world)
         assert np.ptp(world.positions(0)[:, 0]) < 0.3
         assert world.diagnostics().bodies[0].kinetic_energy < most * work
@@ -198,8 +196,7 @@ def pushed_through(depth, width, solver, gauge_pressure=500.0, **options):
 def test_a_skin_that_crosses_itself_comes_apart(solver):
     world = pushed_through(0.45, 0.15, solver)
     assert world.crossing_triangle_count > 20
-    for _ in range(12):
-        world.advance_frame()
+    for _ in played(world, 12):
         assert_nothing_crosses(world)
     assert len(world.save().wrong_side) == 0
 
@@ -224,10 +221,7 @@ def test_what_stays_tangled_is_not_shaken():
     """Contact of its corners with the rest of the skin would trap them on the wrong side: 1.7 J instead of 0.2."""
     shape = {"pressure_at": "REST", "drawn_shape": "INFLATED"}
     world = pushed_through(0.42, 0.0, "EXPLICIT", gauge_pressure=2000.0, **shape)
-    moving = []
-    for _ in range(24):
-        world.advance_frame()
-        moving.append(world.diagnostics().bodies[0].kinetic_energy)
+    moving = [world.diagnostics().bodies[0].kinetic_energy for _ in played(world, 24)]
     assert len(world.save().wrong_side) > 10
     assert max(moving) < 0.6
 
@@ -248,7 +242,6 @@ def test_a_body_that_is_pinned_within_a_collider_stays_at_rest(kind):
         body = builder.add_membrane("ball", x, triangles, mass=1.0, pinned=lowest, **gas)
     builder.add_collider("head", *shapes.box(1.0, 1, (0.0, 0.0, 0.5)))
     world = World(builder.build(), frame_rate=24.0, threads=1)
-    for _ in range(6):
-        world.advance_frame()
+    for _ in played(world, 6):
         assert world.positions(body) == pytest.approx(x, abs=1e-4)
         assert world.diagnostics().bodies[0].kinetic_energy < 1e-5

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import shapes
 from damped_bodies import MASS, MODULUS, RATIO, Breathing, dented_ball, measured_rate
-from scenes import advance, energy, momenta, momentum
-from softpressure_ext.core import FrameInput, MethodOptions, ModelBuilder, ParameterError, World
+from scenes import advance, energy, momenta, momentum, played
+from softpressure_ext.core import MethodOptions, ModelBuilder, ParameterError, World
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
 from softpressure_ext.core.solvers.choice import FORCE_BASED
@@ -150,8 +150,7 @@ def test_explicit_steps_with_stiff_dampers_gain_no_energy_in_a_bounce(eta):
     world = World(builder.build(), frame_rate=240.0, substeps=1, threads=1, solver="EXPLICIT")
     most = energy(world)
     touched = 0
-    for _ in range(240):
-        world.advance_frame()
+    for _ in played(world, 240):
         touched += world.diagnostics().contact_count > 0
         assert energy(world) <= most * (1.0 + 1e-9)
         assert world.positions(0)[:, 2].min() > 0.0
@@ -168,9 +167,8 @@ def test_a_keyed_damping_is_that_of_a_body_that_is_built_so(solver):
     eta = float(built.model.spring_damping[0])
     step = 2.0 * np.pi / built.frequency / 100
     first, second = built.world(solver, step), keyed.world(solver, step)
-    for _ in range(60):
-        first.advance_frame()
-        second.advance_frame(FrameInput(values={0: {"spring_damping": eta}}))
+    advance(first, 60)
+    advance(second, 60, values={0: {"spring_damping": eta}})
     # of explicit steps the rate is a bound where dampers change; both frames are one step here
     np.testing.assert_allclose(keyed.strain(second), built.strain(first), rtol=1e-9, atol=1e-12)
     model = with_values(built.model, built.model, keyed_values(built.model, stretch_modulus=2.0 * MODULUS))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import shapes
 from rigid_scene import block
-from scenes import BEACH_BALL, Ball, add_ball, centre
+from scenes import BEACH_BALL, Ball, add_ball, centre, played
 from softpressure_ext.core import ModelBuilder, ParameterError, World
 from softpressure_ext.core.energy import energies
 from softpressure_ext.core.energy.elements import Energy, Part
@@ -183,8 +183,7 @@ def test_a_body_on_tethers_swings_at_the_frequencies_of_their_matrix(solver):
     substeps, lost = SOLVERS[solver]
     world = World(ball(), frame_rate=24.0, substeps=substeps, threads=1, solver=solver)
     start = centre(world)
-    for frame in range(1, 13):
-        world.advance_frame()
+    for frame in played(world, 12):
         np.testing.assert_allclose(
             centre(world) - start, swung(frame / 24.0), rtol=0, atol=lost * np.linalg.norm(AWAY), err_msg=f"{frame}"
         )
@@ -200,8 +199,7 @@ def test_a_body_whose_tethers_are_turned_turns_to_and_fro(solver, monkeypatch):
     substeps, lost = SOLVERS[solver]
     world = World(ball(), frame_rate=24.0, substeps=substeps, threads=1, solver=solver)
     start = world.positions(0)
-    for frame in range(1, 13):
-        world.advance_frame()
+    for frame in played(world, 12):
         x = world.positions(0)
         found = np.arctan2(
             (start[:, 0] * x[:, 1] - start[:, 1] * x[:, 0]).sum(), (start[:, :2] * x[:, :2]).sum()
@@ -215,8 +213,7 @@ def test_a_rigid_body_on_tethers_swings_at_the_same_frequencies():
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.0, 0.0, 0.0)), mass=2.0)
     world = World(builder.build(), frame_rate=24.0, substeps=120, threads=1, solver="RK4")
-    for frame in range(1, 13):
-        world.advance_frame()
+    for frame in played(world, 12):
         found = world.rigid_transform(0)[:3, 3]
         np.testing.assert_allclose(found, swung(frame / 24.0), rtol=0, atol=1e-8 * np.linalg.norm(AWAY))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shapes
-from scenes import GRAVITY, advance, assert_continues, momentum, velocity
+from scenes import GRAVITY, advance, assert_continues, momentum, played, velocity
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.impulses.fluids import Fluids
 from softpressure_ext.core.impulses.slosh import SLOSH_DAMPING
@@ -74,10 +74,9 @@ def test_a_ball_floats_as_deep_as_archimedes_says(solver):
     world = World(builder.build(), frame_rate=24, substeps=10, solver="EXPLICIT" if solver == "RIGID" else solver)
     heights, displaced = [], []
     settled, frames = (24, 36) if solver == "RIGID" else (60, 90)
-    for frame in range(frames):
-        world.advance_frame()
+    for frame in played(world, frames):
         at = world.rigid_positions(0) if solver == "RIGID" else world.positions(0)
-        if frame >= settled:
+        if frame > settled:
             corners = at[triangles]
             heights.append(at[:, 2].min())
             displaced.append(volume_below(0.3, corners[:, :, 2], area_vectors(corners)[:, 2])[0])
@@ -91,10 +90,9 @@ def test_a_soft_raft_floats_at_its_density():
     positions, triangles = shapes.box(0.2, 1)
     raft = positions * [2.0, 2.0, 0.5]
     builder.add_solid("raft", raft, triangles, cell_size=0.05, mass=4.8, modulus=1e6, damping=5.0)
-    world, heights = World(builder.build(), frame_rate=24, substeps=10), []
-    for frame in range(96):
-        world.advance_frame()
-        heights += [world.positions(0)[:, 2].mean()] * (frame >= 48)
+    world = World(builder.build(), frame_rate=24, substeps=10)
+    advance(world, 48)
+    heights = [world.positions(0)[:, 2].mean() for _ in played(world, 48)]
     assert 0.05 - np.mean(heights) == pytest.approx(0.3 * 0.1, abs=2e-3)
 
 
@@ -154,10 +152,9 @@ def test_a_water_balloon_sags_keeps_its_volume_and_rests():
     balloon(builder)
     builder.add_collider("floor", *shapes.grid(1.0), friction=0.6)
     world = World(builder.build(), frame_rate=24, substeps=10, solver="EXPLICIT")
-    start, speeds = world.positions(0), []
-    for frame in range(72):
-        world.advance_frame()
-        speeds += [velocity(world)[2]] * (frame >= 48)
+    start = world.positions(0)
+    advance(world, 48)
+    speeds = [velocity(world)[2] for _ in played(world, 24)]
     found, at = world.diagnostics().bodies[0], world.positions(0)
     assert found.volume_ratio == pytest.approx(1.0, abs=1e-3)
     assert world.model.body_mass[0] == pytest.approx(0.05 + WATER * found.volume, rel=1e-3)
@@ -172,10 +169,9 @@ def test_the_floor_carries_the_weight_of_a_water_balloon(solver, share):
     builder = ModelBuilder()
     balloon(builder, level=2, share=share, held="AMOUNT" if solver == "XPBD" else "VOLUME")
     builder.add_collider("floor", *shapes.grid(1.0), friction=0.6)
-    world, forces = World(builder.build(), frame_rate=24, substeps=20, solver=solver), []
-    for frame in range(48):
-        world.advance_frame()
-        forces += [world.contact_forces(0).sum()] * (frame >= 36)
+    world = World(builder.build(), frame_rate=24, substeps=20, solver=solver)
+    advance(world, 36)
+    forces = [world.contact_forces(0).sum() for _ in played(world, 12)]
     weight = GRAVITY * world.model.body_mass[0]
     assert np.mean(forces) == pytest.approx(weight, rel=0.02)
     assert np.ptp(forces) < 0.1 * weight

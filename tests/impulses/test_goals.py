@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import shapes
-from scenes import advance, assert_continues
+from scenes import advance, assert_continues, played
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from validation import validated
 
@@ -37,10 +37,7 @@ def centre(world):
 def test_a_body_swings_on_its_goals_with_the_frequency_of_stiffness_over_mass(solver):
     world, weight = goal_world(solver, weights=0.5, velocity=(0.4, 0.0, 0.0)), 0.5
     rate = math.sqrt(weight * 60.0 / MASS)
-    found = []
-    for _ in range(36):
-        world.advance_frame()
-        found.append(centre(world)[0])
+    found = [centre(world)[0] for _ in played(world, 36)]
     expected = 0.4 / rate * np.sin(rate * np.arange(1, 37) / RATE)
     validated(
         "place of a body that swings on its goals", room="impulses", measured=found, expected=expected, unit="m",

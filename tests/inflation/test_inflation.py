@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from force_scene import hinge_energies
-from scenes import advance, assert_continues
+from scenes import advance, assert_continues, played
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.inflation import equilibrium as equilibrium_module
 from softpressure_ext.core.inflation.equilibrium import Equilibrium
@@ -344,8 +344,7 @@ def test_a_skin_whose_pressure_is_weighted_has_it_at_rest(drawn_shape, is_pinned
     builder.weigh_pressure(0, np.arange(len(x)), np.where(x[:, 2] > 0.0, 1.0 - x[:, 2], 1.0))
     world = World(builder.build(), threads=1)
     start = world.positions(0)
-    for _ in range(12):
-        world.advance_frame()
+    for _ in played(world, 12):
         assert gauge(world) == pytest.approx(2e3, rel=0.005)
     now = world.positions(0)
     shape = [each - each.mean(axis=0) for each in (start, now)] if not is_pinned else (start, now)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import shapes
+from scenes import advance, played
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.inflation.start_loads import RISE_TIME, loads_at_start, settling_rates
 
@@ -30,8 +31,7 @@ def test_a_cube_does_not_jump_at_the_start(drawn, size):
     """Its faces bulge within half a second; all at once they got 36 J at 1 m and 577 J at 2 m."""
     world = world_of(shapes.box(size, 6), drawn)
     way, before, energy = 0.0, world.positions(0), 0.0
-    for _ in range(24):
-        world.advance_frame()
+    for _ in played(world, 24):
         now = world.positions(0)
         way, before = max(way, float(np.linalg.norm(now - before, axis=1).max())), now
         energy = max(energy, motion(world)[2])
@@ -51,8 +51,7 @@ def test_a_cube_does_not_jump_beside_a_fast_jelly():
     )
     world = World(builder.build(), threads=1)
     energy = 0.0
-    for _ in range(12):
-        world.advance_frame()
+    for _ in played(world, 12):
         energy = max(energy, world.diagnostics().bodies[0].kinetic_energy)
     assert energy < 1.0
 
@@ -63,8 +62,7 @@ def test_fading_loads_keep_momentum_of_a_cube_that_spins():
     state.velocities[:] = np.cross([0.0, 3.0, 5.0], state.positions) + [1.0, 0.0, 2.0]
     world.load(state)
     before = motion(world)
-    for _ in range(round(24 * RISE_TIME)):
-        world.advance_frame()
+    advance(world, round(24 * RISE_TIME))
     after = motion(world)
     assert after[0] == pytest.approx(before[0], abs=1e-9)
     # a load keeps its direction within a tick
@@ -79,8 +77,7 @@ def test_a_body_that_tears_at_the_start_flies_apart_with_no_more_than_the_energy
     """Its loads went on pushing on what was torn off: the shreds of this cube got some kJ."""
     gas, frames = 2e3 * 0.5**3, 6
     world = world_of(shapes.box(0.5, 6), tear_strain=0.002, stretch_modulus=2e3)
-    for _ in range(frames):
-        world.advance_frame()
+    advance(world, frames)
     assert world.torn_triangles(0, world.model.surfaces.triangles).any()
     assert motion(world)[2] < gas
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from flat_scene import momenta
-from scenes import assert_continues
+from scenes import assert_continues, played
 from softpressure_ext.core import ModelBuilder, ParameterError, World, extras
 from softpressure_ext.core.papers.circles import Circles, near_pairs
 
@@ -64,10 +64,7 @@ def test_a_fast_truss_keeps_its_cells_with_particles_and_not_without(solver):
     least = {}
     for radius in (0.0, 0.4):
         world = dropped(solver, substeps, 30.0, radius)
-        areas = []
-        for _ in range(20):
-            world.advance_frame()
-            areas.append(cell_areas(world))
+        areas = [cell_areas(world) for _ in played(world, 20)]
         least[radius] = np.min(areas)
         if radius:
             assert np.min(areas[-1]) > 0.9  # it has come back
@@ -81,8 +78,7 @@ def test_particles_in_space_keep_their_distance(solver):
     for radius in (0.0, 0.4):
         world = dropped(solver, 20 if solver == "XPBD" else 60, 40.0, radius, flat=False)
         least[radius] = np.inf
-        for _ in range(6):
-            world.advance_frame()
+        for _ in played(world, 6):
             x = world.save().positions[: world.model.vertex_count]
             away = np.linalg.norm(x[:, None] - x, axis=2) + 9.0 * np.eye(len(x))
             least[radius] = min(least[radius], away.min())
@@ -104,8 +100,7 @@ def test_momentum_is_kept(solver):
     before = momenta(world)
     start = np.abs(world.save().velocities[:n]).max()
     least = 1.0
-    for _ in range(6):
-        world.advance_frame()
+    for _ in played(world, 6):
         least = min(least, cell_areas(world).min())
     after = momenta(world)
     assert least < 0.95  # it was squeezed

@@ -15,6 +15,7 @@ from scenes import (
     inflate,
     lowest,
     momentum,
+    played,
     unrest,
     velocity,
 )
@@ -30,8 +31,7 @@ def test_a_ball_falls_bounces_and_rests_above_the_floor(method):
     world = ball_world(SOFT, 2, drop=0.05, substeps=SUBSTEPS[method], solver=method, damping=10.0, bounciness=0.3)
     gas = world.save().gas[0]
     low, height = [], []
-    for _ in range(50):
-        world.advance_frame()
+    for _ in played(world, 50):
         low.append(lowest(world))
         height.append(centre(world)[2])
         assert gas_law_error(world, gas) < 1e-13  # roundings of a few hundred terms
@@ -48,10 +48,8 @@ def test_bounciness_acts_on_the_whole_body_as_in_explicit_steps():
         for e in (0.5, 1.0):
             world = ball_world(SOFT, 2, drop=0.3, substeps=substeps, solver=method, damping=5.0, bounciness=e)
             inflate(world, SOFT)
-            start, height = centre(world)[2], []
-            for _ in range(50):
-                world.advance_frame()
-                height.append(centre(world)[2])
+            start = centre(world)[2]
+            height = [centre(world)[2] for _ in played(world, 50)]
             turn = int(np.argmin(height[:25]))
             found[method, e] = (max(height[turn:]) - SOFT.radius) / (start - SOFT.radius)
     for e in (0.5, 1.0):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from damped_bodies import Breathing, dented_ball
-from scenes import energy
+from scenes import advance, energy, played
 from softpressure_ext.core import DivergenceError, MethodOptions
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.schemes import SCHEMES, Scheme, stable_angle
@@ -56,8 +56,7 @@ def test_a_body_breathes_up_to_the_stable_angle(method, ratio):
         world = body.world(method, share * limit, strain=1e-6)
         sizes.append(0.0)
         try:
-            for _ in range(120):
-                world.advance_frame()
+            for _ in played(world, 120):
                 e, speed = body.strain(world)
                 sizes[-1] = max(abs(e), abs(speed) / body.frequency)
         except DivergenceError:
@@ -77,8 +76,7 @@ def test_the_step_that_is_recommended_holds_with_dampers(method, eta, neighbours
     step = stable_time(world.model, SoftForces(world.model), method, gas, neighbours == "ALL")
     world = dented_ball(method, eta, step, options=MethodOptions(neighbour_damping=neighbours))
     start = energy(world)
-    for _ in range(300):
-        world.advance_frame()  # would raise `DivergenceError`
+    advance(world, 300)  # would raise `DivergenceError`
     assert energy(world) < start
 
 

@@ -15,6 +15,7 @@ from scenes import (
     assert_continues,
     centre,
     momentum,
+    played,
     velocity,
 )
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, ParameterError, World
@@ -258,8 +259,7 @@ def test_the_ramp_reaches_exactly_what_is_asked_for_and_gravity_waits(solver):
     full = ball_world(solver=solver).save().gas
     assert world.save().gas[0] == pytest.approx(AMBIENT * world.model.rest_volume[0], rel=1e-15)
     start = centre(world)
-    for frame in range(1, 13):
-        world.advance_frame()
+    for frame in played(world, 12):
         gas, share = world.save().gas, min(frame / 6, 1.0)
         assert gas[0] == pytest.approx((2e3 * share + AMBIENT) * world.model.rest_volume[0], rel=1e-14)
         if frame <= 6:

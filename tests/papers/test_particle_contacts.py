@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from scenes import Ball, add_ball, advance, assert_continues, centre, momentum, velocity
+from scenes import Ball, add_ball, advance, assert_continues, centre, momentum, played, velocity
 from softpressure_ext.core import MethodOptions, ModelBuilder, World
 from softpressure_ext.core.papers.flight import InverseMass
 from softpressure_ext.core.papers.particle_contacts import respond
@@ -122,8 +122,7 @@ def test_two_solids_that_meet_off_their_centres_turn_and_keep_all_momenta(e):
 def test_two_balls_meet_and_part_and_keep_their_momentum():
     world = world_of(two_balls(bounciness=0.8))
     start = momentum(world)
-    for _ in range(30):
-        world.advance_frame()
+    for _ in played(world, 30):
         assert np.abs(momentum(world) - start).max() < 1e-12
     assert velocity(world, 0)[0] < -0.3 and velocity(world, 1)[0] > 0.3  # they came at 2 m/s
     assert centre(world, 1)[0] - centre(world, 0)[0] > 0.6  # and did not pass
@@ -149,8 +148,7 @@ def test_a_box_that_falls_into_a_ball_comes_out_again():
     builder.add_collider("floor", *shapes.grid(4.0))
     world = world_of(builder)
     lowest = np.inf
-    for _ in range(40):
-        world.advance_frame()
+    for _ in played(world, 40):
         lowest = min(lowest, world.rigid_positions(0)[:, 2].mean())
     assert 0.4 < lowest < 0.72  # at first it would be at 0.61 + 0.1, and it dents the ball
     assert centre(world)[2] > 0.2 and 0.99 < world.diagnostics().bodies[0].volume_ratio < 1.03

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import reference
 from force_scene import AMBIENT, BEND, GAUGE, MASS, MODULUS, Scene
-from scenes import Ball, ball_world, inflate
+from scenes import Ball, ball_world, inflate, played
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
 from softpressure_ext.core.papers.simplified import stiffness_at_vertices
@@ -140,8 +140,7 @@ def test_two_simplified_steps_are_the_paper_s(twin, method):
     h, (x, v) = 2e-4, start(twin)
     world = started(twin.world(method, h), x, v)
     earlier = np.zeros(len(x))
-    for _ in range(2):
-        world.advance_frame()
+    for _ in played(world, 2):
         x, v, earlier = simplified(method, twin, x, v, h, earlier)
     validated(
         "velocities after two simplified implicit steps", room="papers", measured=world.velocities(0), expected=v,

@@ -5,7 +5,7 @@ import pytest
 import shapes
 from crossings import assert_nothing_crosses
 from rigid_scene import block
-from scenes import Ball, add_ball, advance, energy, momentum
+from scenes import Ball, add_ball, advance, energy, momentum, played
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.contact.untangle.crossings import Crossings
 
@@ -20,8 +20,7 @@ def test_a_ball_at_100_metres_per_second_bounces_off_a_single_triangle(frame_rat
     wall = np.array([(0.0, -3.0, -3.0), (0.0, 3.0, -3.0), (0.0, 0.0, 3.0)])
     builder.add_collider("wall", wall, np.array([(0, 1, 2)], np.int32))
     world = World(builder.build(), frame_rate=frame_rate, substeps=10, threads=1, solver=solver)
-    for _ in range(round(0.1 * frame_rate)):
-        world.advance_frame()
+    for _ in played(world, round(0.1 * frame_rate)):
         assert (world.positions(0)[:, 0] < 0.0).all()
     assert world.velocities(0)[:, 0].mean() < -back  # from where it came
 
@@ -32,8 +31,7 @@ def test_two_balls_head_on_at_50_metres_per_second_each():
         at = (0.5 * side, 0.01 * side, 0.005)
         add_ball(builder, LIGHT, 2, at, name=f"ball {side}", velocity=(-50.0 * side, 0.0, 0.0))
     world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="EXPLICIT")
-    for _ in range(3):
-        world.advance_frame()
+    for _ in played(world, 3):
         assert_nothing_crosses(world)
     assert world.positions(0)[:, 0].max() < world.positions(1)[:, 0].min()
 
@@ -45,8 +43,7 @@ def test_a_thin_plate_falls_edge_on_on_a_ball():
     builder.add_rigid("plate", *plate, mass=0.3, velocity=(0.0, 0.0, -10.0))
     builder.add_collider("floor", *shapes.grid(4.0))
     world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="EXPLICIT")
-    for _ in range(8):
-        world.advance_frame()
+    for _ in played(world, 8):
         assert_nothing_crosses(world)
     assert world.rigid_positions(0)[:, 2].min() > 0.0
 
@@ -57,8 +54,7 @@ def test_a_bullet_of_ten_grams_stays_outside_a_plate(solver, substeps):
     builder.add_rigid("bullet", *block((0.02, 0.02, 0.02), (0.0, 0.003, 0.3)), mass=0.01, velocity=(0, 0, -100.0))
     builder.add_rigid("plate", *block((0.3, 0.3, 0.004), (0.0, 0.003, 0.0)), mass=0.3)
     world = World(builder.build(), frame_rate=24.0, substeps=substeps, threads=1, solver=solver)
-    for _ in range(4):
-        world.advance_frame()
+    for _ in played(world, 4):
         assert_nothing_crosses(world)
     bullet, plate = world.rigid_velocity(0)[0], world.rigid_velocity(1)[0]
     # 1 kg m/s between them, to rounding

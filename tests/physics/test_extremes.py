@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from contact_reference import inside
-from scenes import AMBIENT, BASKETBALL, LIVELY, add_ball, ball_world, gas_law_error, lowest, velocity
+from scenes import AMBIENT, BASKETBALL, LIVELY, add_ball, ball_world, gas_law_error, lowest, played, velocity
 from softpressure_ext.core import DivergenceError, FrameInput, ModelBuilder, ParameterError, World
 
 
@@ -112,8 +112,7 @@ def thrown_at_a_spike(subdivisions, aside, speed, frame_rate, frames):
     add_ball(builder, BASKETBALL, subdivisions, (*aside, 1.2), velocity=(0.0, 0.0, -speed))
     builder.add_collider("cone", *cone())
     world = World(builder.build(), frame_rate=frame_rate, threads=1, solver="EXPLICIT")
-    for _ in range(frames):
-        world.advance_frame()
+    for _ in played(world, frames):
         assert not inside(cone()[0], world.positions(0), triangles).any()
         assert not inside(world.positions(0), *cone()).any()
     return world
@@ -144,7 +143,6 @@ def test_a_body_whose_contact_leaves_one_vertex_free():
     )  # fmt: skip
     builder.add_collider("floor", *shapes.grid(2.0))
     world = World(builder.build(), frame_rate=24.0, threads=1, solver="EXPLICIT")
-    for _ in range(24):
-        world.advance_frame()  # raises where the motion is not finite
+    for _ in played(world, 24):  # raises where the motion is not finite
         assert lowest(world) > 0.0
     assert np.linalg.norm(velocity(world)) < 0.5

@@ -13,6 +13,7 @@ from scenes import (
     centre,
     inflate,
     masses,
+    played,
     spin,
     unrest,
     velocity,
@@ -27,8 +28,7 @@ def test_free_fall(inflated, frame_rate=24.0):
     if inflated:
         inflate(world, BASKETBALL)
     start, speed = centre(world), velocity(world)
-    for frame in range(1, int(frame_rate) + 1):
-        world.advance_frame()
+    for frame in played(world, int(frame_rate)):
         t = frame / frame_rate
         fallen = start + speed * t + 0.5 * t * t * np.array([0.0, 0.0, -GRAVITY])
         validated(
@@ -52,16 +52,14 @@ def test_a_spinning_body_keeps_its_energy_and_tumbles(rate):
         "ring", x * [1.6, 1.0, 1.0], triangles, mass=0.5, gauge_pressure=5e4, stretch_modulus=2e5, damping=20.0
     )
     world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="EXPLICIT")
-    for _ in range(60):
-        world.advance_frame()  # it swells and comes to rest
+    advance(world, 60)  # it swells and comes to rest
     x, m = world.positions(0), masses(world)
     r = x - m @ x / m.sum()
     _, axes = np.linalg.eigh(np.einsum("i,ij,ik->jk", m, r, r))
     spin(world, rate * (axes[:, 1] + 0.02 * axes[:, 0]))
     turn, energy = angular_momentum(world), world.diagnostics().bodies[0].kinetic_energy
     axis, along = axes[:, 1], []
-    for _ in range(90):
-        world.advance_frame()
+    for _ in played(world, 90):
         x = world.positions(0)
         r = x - m @ x / m.sum()
         now = np.linalg.eigh(np.einsum("i,ij,ik->jk", m, r, r))[1][:, 1]

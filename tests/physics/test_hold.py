@@ -20,6 +20,7 @@ from scenes import (
     lowest,
     masses,
     nudged,
+    played,
     sag,
     unrest,
 )
@@ -30,8 +31,7 @@ from validation import validated
 def settled(world, seconds):
     """Advance, and check on every frame what must always hold; returns the world."""
     gas = float(world.save().gas[0])
-    for _ in range(round(seconds * world.frame_rate)):
-        world.advance_frame()
+    for _ in played(world, round(seconds * world.frame_rate)):
         validated(
             "(p + pa) V / nRT - 1 of a ball on a floor", room="solvers/explicit", measured=gas_law_error(world, gas),
             expected=0.0, abs=1e-12, source="ideal gas", reason="rounding",
@@ -79,10 +79,7 @@ def test_a_ball_on_one_vertex_does_not_begin_to_sway():
     start, end = [], []
     for seed in range(5):
         world = nudged(World(model, frame_rate=60.0, substeps=4, threads=1), seed)
-        speeds = []
-        for _ in range(30):
-            world.advance_frame()
-            speeds.append(sway(world))
+        speeds = [sway(world) for _ in played(world, 30)]
         start.append(max(speeds[:4]))
         end.append(max(speeds[20:]))
     assert np.median(end) < np.median(start)

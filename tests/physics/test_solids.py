@@ -242,8 +242,7 @@ def test_xpbd_has_the_predicted_compliance_ratio(modulus, substeps):
         pinned=np.flatnonzero(x[:, 2] > 0.2 - 1e-9),
     )  # fmt: skip
     world = World(builder.build(), frame_rate=24.0, substeps=substeps, solver="XPBD", threads=1)
-    for _ in range(60):
-        world.advance_frame()
+    advance(world, 60)
     longer = (-0.2 - world.positions(0)[:, 2].min()) / (1000.0 * 0.4**2 / (2.0 * modulus))
     told = compliance_ratio(modulus, 0.1, 1000.0, 1.0 / (24.0 * substeps))
     validated(

@@ -91,18 +91,14 @@ def test_a_bar_that_is_pulled_apart_comes_in_two_pieces_that_fly_on_freely(solve
     """All keeps its momentum through the tear; then each half does, and its centre moves in a straight line."""
     world = thrown(bar_world(solver, tear_strain=0.3, damping=damping), apart(6.0))
     _, momentum, turning = motion(world)
-    energies = [energy(world)]
-    for _ in range(2):
-        world.advance_frame()
-        energies.append(energy(world))
+    energies = [energy(world), *(energy(world) for _ in scenes.played(world, 2))]
     _, after, turned = motion(world)
     np.testing.assert_allclose(after, momentum, rtol=0, atol=1e-11)
     np.testing.assert_allclose(turned, turning, rtol=0, atol=1e-11)
     parts = halves(world)
     assert min(map(len, parts)) > 20
     begun = [motion(world, own) for own in parts]
-    for frame in range(1, 25):
-        world.advance_frame()
+    for frame in scenes.played(world, 24):
         energies.append(energy(world))
         for own, (place, push, turn) in zip(parts, begun, strict=True):
             here, now, around = motion(world, own)
@@ -153,8 +149,7 @@ def test_halves_of_a_bar_hit_each_other_with_their_torn_faces(solver):
     assert world._segments.model.self_collision[0]
     assert not world.model.self_collision[0]
     gaps, before = [], energy(world)
-    for _ in range(8):
-        world.advance_frame()
+    for _ in scenes.played(world, 8):
         x = world.save().positions[:, 0]
         gaps.append(x[right].min() - x[left].max())
         assert energy(world) < 1.0001 * before

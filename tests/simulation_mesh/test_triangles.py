@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 import shapes
+from scenes import advance
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.simulation_mesh.even import even_mesh
 
@@ -60,8 +61,7 @@ def test_sag_hardly_depends_on_detail():
     sags = []
     for count in (NORMAL, FINE):
         world = world_of("icosphere", count, 0.0, 0.0, mass=40.0, damping=4.0)
-        for _ in range(72):
-            world.advance_frame()
+        advance(world, 72)
         assert np.abs(world.velocities(0)).max() < 0.02
         sags.append(2.0 - np.ptp(world.positions(0)[:, 2]))
     assert sags[1] > 0.06 and sags[0] == pytest.approx(sags[1], rel=0.05), sags
@@ -71,7 +71,6 @@ def test_the_speed_of_rolling_does_not_depend_on_triangles():
     speeds = []
     for name in DRAWN:
         world = world_of(name, NORMAL, 0.02, 2.0)
-        for _ in range(24):
-            world.advance_frame()
+        advance(world, 24)
         speeds.append(float(world.velocities(0)[:, 0].mean()))
     assert max(speeds) < 1.03 * min(speeds) and min(speeds) > 1.0, speeds

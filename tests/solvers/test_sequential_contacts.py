@@ -5,7 +5,7 @@ import pytest
 import shapes
 from crossings import assert_nothing_crosses
 from rigid_scene import block
-from scenes import BEACH_BALL, LIVELY, add_ball
+from scenes import BEACH_BALL, LIVELY, add_ball, played
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.solvers.choice import SOLVERS
 from softpressure_ext.core.solvers.explicit.arrays import contacts_of
@@ -224,6 +224,5 @@ def through_a_ring():
 @pytest.mark.parametrize("scene", [thrown_together, crumpled, through_a_ring])
 def test_nothing_crosses(scene):
     world = scene()
-    for _ in range(36):
-        world.advance_frame()
+    for _ in played(world, 36):
         assert_nothing_crosses(world)

@@ -4,7 +4,8 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy_scene import add_primitive, give, this_run
+from bpy_scene import add_primitive, give
+from bpy_seen import this_run
 
 SPIN = (1.0, 5.0, -2.0)
 #: Blender keeps float32 angles and matrices; places lie within 10 m.

@@ -13,7 +13,6 @@ import shapes
 import softpressure_ext
 from softpressure_ext.core import FrameInput, MethodOptions, Model, State, prepare
 from softpressure_ext.core.bodies.lattice.follow import followed
-from softpressure_ext.softpressure.reports import run_state, status
 from softpressure_ext.softpressure.scene_io import actions
 from softpressure_ext.softpressure.simulation import build, interactive
 from softpressure_ext.softpressure.state import jobs, sessions, worker_thread
@@ -194,10 +193,26 @@ def add_mesh(name: str, vertices: Any, faces: Any) -> Any:
     """An object of these vertices and faces, selected and active."""
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(vertices, [], faces)
-    obj = bpy.data.objects.new(name, mesh)
-    bpy.context.collection.objects.link(obj)
+    obj = add_object(name, mesh)
     select(obj)
     return obj
+
+
+def add_object(name: str, data: Any = None) -> Any:
+    """An object of these data, or an empty."""
+    obj = bpy.data.objects.new(name, data)
+    bpy.context.collection.objects.link(obj)
+    return obj
+
+
+def add_group(obj: Any, setting: str, vertices: Any, weights: Any = 1.0, name: str = "Group") -> Any:
+    """A vertex group with these weights, or one weight for all, which is chosen for a setting of the body, if any."""
+    group = obj.vertex_groups.new(name=name)
+    for vertex, weight in zip(vertices, np.broadcast_to(weights, len(vertices)), strict=True):
+        group.add([int(vertex)], float(weight), "REPLACE")
+    if setting:
+        setattr(obj.softpressure, setting, group.name)
+    return group
 
 
 def add_floor(z: float = 0.0, size: float = 18.0, name: str = "Floor") -> Any:
@@ -281,96 +296,3 @@ def interpolate(data: Any, kind: str = "LINEAR") -> None:
     for curve in actions.curves(data):
         for point in curve.keyframe_points:
             point.interpolation = kind
-
-
-def attribute(data: Any, name: str) -> Any:
-    """Numbers of an attribute of a mesh."""
-    found = data.attributes[name].data
-    flat = np.empty(len(found), np.float32)
-    found.foreach_get("value", flat)
-    return flat
-
-
-def fallen(frames: int) -> float:
-    """How far free vertices of the stand-in for the solver have fallen [m]."""
-    return 9.81 * frames * (frames + 1) / (2.0 * 24.0**2)
-
-
-def shown(obj: Any) -> Any:
-    """World positions of the evaluated mesh [m], as anyone would see them, shape (n, 3)."""
-    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    flat = np.empty(3 * len(evaluated.data.vertices), np.float32)
-    evaluated.data.vertices.foreach_get("co", flat)
-    matrix = np.array(evaluated.matrix_world)
-    return flat.reshape(-1, 3).astype(float) @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def rest(obj: Any) -> Any:
-    """World positions of the mesh itself [m], shape (n, 3)."""
-    flat = np.empty(3 * len(obj.data.vertices), np.float32)
-    obj.data.vertices.foreach_get("co", flat)
-    matrix = np.array(obj.matrix_world)
-    return flat.reshape(-1, 3).astype(float) @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def height(obj: Any) -> float:
-    """Mean height of what is shown [m]."""
-    return float(shown(obj)[:, 2].mean())
-
-
-def this_session() -> Any:
-    """The session of the scene."""
-    return sessions.of(bpy.context.scene)
-
-
-def this_run() -> Any:
-    """Its run."""
-    return this_session().run
-
-
-def captured(number: int = 0) -> Any:
-    """A body as the run has read it from the file."""
-    assert not this_session().refusals.error
-    return this_run().start.bodies[number]
-
-
-def fingerprint(obj: Any) -> dict[str, Any]:
-    """Everything of an object that a bake may touch, to compare bit for bit."""
-    mesh = obj.data
-    flat = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", flat)
-    found: dict[str, Any] = {
-        "vertices": flat.tobytes(),
-        "polygons": [tuple(polygon.vertices) for polygon in mesh.polygons],
-        "modifiers": [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers],
-        "attributes": sorted((a.name, a.domain, a.data_type) for a in mesh.attributes),
-        "groups": [group.name for group in obj.vertex_groups],
-        "matrix": [tuple(row) for row in obj.matrix_world],
-        "active": (obj.active_shape_key_index, obj.show_only_shape_key),
-    }
-    if mesh.shape_keys is not None:
-        keys = mesh.shape_keys
-        found["relative"] = keys.use_relative
-        found["animation"] = keys.animation_data is not None and keys.animation_data.action is not None
-        for key in keys.key_blocks:
-            key.points.foreach_get("co", flat)
-            found[key.name] = (flat.tobytes(), key.value, key.mute, key.relative_key.name, key.vertex_group)
-    return found
-
-
-def problem_of(obj: Any) -> str:
-    """What the panel of an object says is wrong with it."""
-    bpy.context.view_layer.update()
-    return status.problem_text(bpy.context.scene, obj)
-
-
-def told() -> str:
-    """What the panel of the scene says."""
-    bpy.context.view_layer.update()
-    return " ".join(status.notices(bpy.context.scene))
-
-
-def state_text() -> str:
-    """The state of the simulation, as the bar below Simulate says it."""
-    bpy.context.view_layer.update()
-    return run_state.of(bpy.context.scene).text

@@ -58,6 +58,26 @@ def scene_world(
     return world_of(builder, frame_rate=1.0 / scene.frame_time)
 
 
+def shaken(world: World, speed: float) -> World:
+    """With random velocities of the first body's vertices [m/s], which excite every frequency."""
+    state = world.save()
+    part = state.velocities[slice(*world.model.body_point_start[:2])]
+    part[:] = np.random.default_rng(5).normal(0.0, speed, part.shape)
+    world.load(state)
+    return world
+
+
+def paces_of_free(world: World, pace: Callable[[World], int]) -> set[int]:
+    """The `pace` in each of 24 frames, in which what flies freely keeps its momenta and gains no energy."""
+    before, start, found = momenta(world), scenes.energy(world), set[int]()
+    for _ in scenes.played(world, 24):
+        assert scenes.energy(world) <= start
+        found.add(pace(world))
+    for kept, old, size in zip(momenta(world), before, motion(world), strict=True):
+        np.testing.assert_allclose(kept, old, atol=1e-12 * size)
+    return found
+
+
 def run(world: World, frames: int, given: Callable[[int], FrameInput] | None = None) -> None:
     """Advance, with an input from `given(frame)`, frames counted from 1; nothing crosses on every third frame."""
     for frame in range(1, frames + 1):

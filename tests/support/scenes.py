@@ -47,10 +47,17 @@ SOFT_BALL = Ball(0.2, 5.0, 3e3, 1e4)
 LIVELY = {"damping": 5.0, "bounciness": 0.8}
 
 
+def played(world, frames, **given):
+    """Advance frames with the same input; yields after each how many are done."""
+    for done in range(1, frames + 1):
+        world.advance_frame(FrameInput(**given))
+        yield done
+
+
 def advance(world, frames, **given):
     """Frames with the same input."""
-    for _ in range(frames):
-        world.advance_frame(FrameInput(**given))
+    for _ in played(world, frames, **given):
+        pass
 
 
 def assert_same_bits(one, other, name="state"):

@@ -20,7 +20,7 @@ def test_every_kernel_is_compiled_for_one_list_of_types():
     missing = [job for job in prepare.all_jobs() if not prepare.is_compiled([job])]
     assert not missing, "Run `python tests/support/warm.py` first."
     kernels = [path.stem.rpartition("-")[0] for path in kernel_store.folders()[1].glob("*.kernel")]
-    assert len(kernels) > 100
+    assert len(kernels) > 90
     several = [kernel for kernel, count in Counter(kernels).items() if count > 1]
     assert not several, f"If a script called them, delete {kernel_store.folders()[1]} and run the jobs again."
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import shapes
 from rigid_scene import block
-from scenes import BASKETBALL, BEACH_BALL, LIVELY, add_ball, ball_world, nudged
+from scenes import BASKETBALL, BEACH_BALL, LIVELY, add_ball, ball_world, nudged, played
 from softpressure_ext.core import ModelBuilder, World
 
 pytestmark = pytest.mark.rounding
@@ -86,8 +86,7 @@ def boxes():
 def work_of(world, frames):
     """Counts of all frames, and the most candidates after one."""
     candidates = 0
-    for _ in range(frames):
-        world.advance_frame()
+    for _ in played(world, frames):
         candidates = max(candidates, world.diagnostics().candidate_count)
     counts = world.diagnostics().counts
     return {"candidates": candidates} | {name: getattr(counts, name) for name in counts.__slots__}

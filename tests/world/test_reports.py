@@ -6,7 +6,7 @@ import reference
 import shapes
 from crossings import world_crossings
 from rigid_scene import block
-from scenes import AMBIENT, BEACH_BALL, LIVELY, add_ball, advance, moved_mass
+from scenes import AMBIENT, BEACH_BALL, LIVELY, add_ball, advance, moved_mass, played
 from softpressure_ext.core import FrameInput, ModelBuilder, Reason, World
 from softpressure_ext.core.solvers.notes import Finding
 
@@ -195,8 +195,7 @@ def test_a_quiet_flight_has_no_reasons(solver):
     add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 1.5), name="other", drawn_shape="INFLATED", pressure_at="REST")
     builder.add_collider("floor", *shapes.grid(4.0, 2))
     world = made(builder, solver, substeps=40)
-    for _ in range(3):
-        world.advance_frame()
+    for _ in played(world, 3):
         for number, report in enumerate(world.reports()):
             assert report.bodies == (number,) and report.reasons == () and report.pairs == ()
             assert report.contacts == 0 and report.least_share == 1.0 and report.least_pair == ()
@@ -257,8 +256,7 @@ def test_energy_of_what_flies_is_that_of_its_parts():
     world.set_positions(0, world.positions(0) * (1.02, 0.99, 1.0))
     world.advance_frame()
     energies, changes = [energy_of(world)], []
-    for _ in range(4):
-        world.advance_frame()
+    for _ in played(world, 4):
         energies.append(energy_of(world))
         changes.append(sum(report.energy_change for report in world.reports()))
     assert np.abs(np.diff(energies)).max() > 1e-4
@@ -336,8 +334,7 @@ def test_there_are_reports_of_a_frame_that_was_simulated_only():
 def test_reports_do_not_depend_on_earlier_ones():
     """Asked in every frame or at the end alone."""
     one, other = stuck("EXPLICIT"), stuck("EXPLICIT")
-    for _ in range(3):
-        one.advance_frame()
-        other.advance_frame()
+    advance(one, 3)
+    for _ in played(other, 3):
         other.reports()
     assert one.reports() == other.reports()

@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray, IntArray
-from ...jit import kernel
 from ...simulation_mesh.surface import Numbers
 from ...topology import part_middles
+from ...union_find import islands_of_grid
 
 #: A part of the surface that is farther than this from all cells gets cells of its own [cells].
 FARTHEST = 0.5
@@ -63,40 +63,11 @@ def join_cells(kept: BoolArray) -> None:
             block[4] |= block[0] & block[7] & ~np.any(block[1:7], axis=0)  # it has a side in common with one of them
 
 
-def pieces_of_cells(kept: BoolArray) -> IntArray:
+def pieces_of_cells(kept: BoolArray) -> Numbers:
     """Number of the piece of each kept cell, connected by sides, from 1; 0 elsewhere, shape as `kept`."""
-    piece = np.where(kept, 0, -1).astype(np.int32)
-    number_pieces(piece, np.empty((int(kept.sum()) + 1, 3), np.int64))
-    return np.maximum(piece, 0)
-
-
-@kernel
-def number_pieces(piece, stack):
-    """Number the pieces of cells connected by sides, from 1: 0 in `piece` before, -1 is no cell; `stack` is scratch."""
-    found = 0
-    for i in range(piece.shape[0]):
-        for j in range(piece.shape[1]):
-            for k in range(piece.shape[2]):
-                if piece[i, j, k] != 0:
-                    continue
-                found += 1
-                piece[i, j, k] = found
-                stack[0, 0], stack[0, 1], stack[0, 2] = i, j, k
-                waiting = 1
-                while waiting > 0:
-                    waiting -= 1
-                    a, b, c = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
-                    for side in range(6):
-                        step = 1 if side < 3 else -1
-                        u = a + step if side % 3 == 0 else a
-                        v = b + step if side % 3 == 1 else b
-                        w = c + step if side % 3 == 2 else c
-                        if min(u, v, w) < 0 or u >= piece.shape[0] or v >= piece.shape[1] or w >= piece.shape[2]:
-                            continue
-                        if piece[u, v, w] == 0:
-                            piece[u, v, w] = found
-                            stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = u, v, w
-                            waiting += 1
+    piece = np.zeros(kept.shape, np.int64)
+    piece[kept] = np.unique(islands_of_grid(kept)[kept], return_inverse=True)[1] + 1
+    return piece
 
 
 def surface_samples(x: FloatArray, triangles: IntArray, spacing: float) -> tuple[FloatArray, IntArray]:

@@ -9,7 +9,7 @@ import pytest
 import shapes
 from explicit_scene import SOLVER, bench_world, world_of
 from rigid_scene import block
-from scenes import BEACH_BALL, Ball, add_ball, assert_continues, assert_same_bits
+from scenes import BEACH_BALL, Ball, add_ball, assert_continues, assert_same_bits, played
 from softpressure_ext.core import FrameInput, Model, ModelBuilder, State, World, team
 from softpressure_ext.core.threads import available_threads
 
@@ -139,8 +139,7 @@ def test_a_second_thread_does_its_part() -> None:
         pytest.skip("one core")
     world = World(scene("drop"), threads=2, solver=SOLVER)
     words: np.ndarray = world._solver.space.contact.run.team
-    for _ in range(200):
-        world.advance_frame()
+    for _ in played(world, 200):
         if words[2 * team._LINE_WORDS + team._DONE] > 0:
             return
     raise AssertionError

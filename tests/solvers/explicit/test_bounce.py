@@ -7,7 +7,7 @@ import pytest
 import rigid_scenes
 import shapes
 from explicit_scene import FRAME_RATE, SOLVER, world_of
-from scenes import BASKETBALL, GRAVITY, ball_world, centre, inflate, lowest, velocity
+from scenes import BASKETBALL, GRAVITY, ball_world, centre, inflate, lowest, played, velocity
 from softpressure_ext.core import ModelBuilder
 from validation import validated
 
@@ -30,8 +30,7 @@ def rebound(subdivisions: int, bounciness: float, damping: float = 2.0) -> float
     rest = centre(world)[2] - DROP
     parted = np.sqrt(2.0 * DROP / GRAVITY) + CONTACT
     heights = []
-    for frame in range(1, 12):
-        world.advance_frame()
+    for frame in played(world, 11):
         assert lowest(world) > 0.0
         if frame > parted * FRAME_RATE:
             heights.append(centre(world)[2] - rest + velocity(world)[2] ** 2 / (2.0 * GRAVITY))
@@ -75,10 +74,8 @@ def test_a_rigid_ball_bounces_as_newtons_law_of_impact_says(bounciness: float) -
     builder = ModelBuilder()
     builder.add_rigid("ball", *shapes.icosphere(2, 0.1, (0.0, 0.0, 0.15)), mass=1.0, bounciness=bounciness)
     builder.add_collider("floor", *shapes.grid(4.0, 2), bounciness=bounciness)
-    world, speeds = world_of(builder, frame_rate=240.0), []
-    for _ in range(40):
-        world.advance_frame()
-        speeds.append(rigid_scenes.velocity(world)[2])
+    world = world_of(builder, frame_rate=240.0)
+    speeds = [rigid_scenes.velocity(world)[2] for _ in played(world, 40)]
     validated(
         "speed of a rigid ball that fell 0.05 m", room="solvers/explicit", measured=-min(speeds),
         expected=np.sqrt(2.0 * GRAVITY * 0.05), unit="m/s", rel=0.03, source="sqrt(2 g s)",
@@ -97,8 +94,7 @@ def test_bodies_that_start_too_close_do_not_jump() -> None:
     builder.add_solid("cube", *shapes.box(0.5, 1, (0.0, 0.0, 0.255)), cell_size=0.25, mass=5.0, modulus=5e4)
     builder.add_collider("floor", *shapes.grid(4.0, 2))
     world, fastest = world_of(builder, frame_rate=240.0), 0.0
-    for _ in range(60):
-        world.advance_frame()
+    for _ in played(world, 60):
         fastest = max(fastest, world.velocities(0)[:, 2].mean())
     assert 0.0 < fastest < 0.3
     assert lowest(world) > 0.8 * world.model.thickness.sum()

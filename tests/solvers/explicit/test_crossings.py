@@ -6,7 +6,7 @@ import shapes
 from crossings import assert_nothing_crosses
 from explicit_scene import EVERY, bench_scenes, bench_world, jittered, run, scene_world, world_of
 from rigid_scene import block
-from scenes import BEACH_BALL, LIVELY, add_ball, energy, gas_law_error
+from scenes import BEACH_BALL, LIVELY, add_ball, energy, gas_law_error, played
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 #: Starts of the fast suite, and ten more.
@@ -57,8 +57,7 @@ def test_a_slack_bag_folds_on_itself(size: int, spring: float, seed: int) -> Non
     scene = bag(size)
     world = scene_world(scene, np.random.default_rng(seed), pressure=20.0, spring=spring)
     heights = []
-    for _ in range(scene.frames):
-        world.advance_frame()
+    for _ in played(world, scene.frames):
         heights.append(world.positions(0)[:, 2].max())
         assert world.positions(0)[:, 2].min() > 0.0
         if world.frame % EVERY == 0:

@@ -9,7 +9,7 @@ import shapes
 from crossings import assert_nothing_crosses
 from explicit_scene import EVERY, jittered, world_of
 from rigid_scene import block
-from scenes import BEACH_BALL, add_ball, energy
+from scenes import BEACH_BALL, add_ball, energy, played
 from softpressure_ext.core import ModelBuilder
 
 #: By how much energy may be above that of the start, as a share of it.
@@ -103,8 +103,7 @@ def gain(name: str, bounciness: float, friction: float, seed: int) -> float:
     builder, frames = SCENES[name](np.random.default_rng(seed), {"bounciness": bounciness, "friction": friction})
     world = world_of(builder)
     start, most = energy(world), -np.inf
-    for frame in range(1, frames + 1):
-        world.advance_frame()
+    for frame in played(world, frames):
         most = max(most, energy(world) - start)
         if frame % EVERY == 0:
             assert_nothing_crosses(world)

@@ -6,7 +6,7 @@ import rigid_scenes
 import shapes
 from explicit_scene import momenta, run, world_of
 from rigid_scene import block
-from scenes import advance, assert_continues, energy
+from scenes import advance, assert_continues, energy, played
 from softpressure_ext.core import DivergenceError, ModelBuilder, World
 
 EDGE = 0.2
@@ -64,8 +64,7 @@ def rests(world: World) -> bool:
 def test_boxes_beside_a_ball_come_to_rest_without_gaining_energy(kind: str, count: int) -> None:
     world = scene(count, kind)
     start = rigid_scenes.energy(world)
-    for _ in range(THREE_SECONDS):
-        world.advance_frame()
+    for _ in played(world, THREE_SECONDS):
         assert rigid_scenes.energy(world) <= start * (1.0 + 1e-6)
         if rests(world):
             break
@@ -152,8 +151,7 @@ def test_five_boxes_stand_on_a_jelly() -> None:
     builder.add_collider("floor", *shapes.grid(4.0, 4), friction=0.5)
     world = world_of(builder)
     start = energy(world)
-    for _ in range(THREE_SECONDS):
-        world.advance_frame()
+    for _ in played(world, THREE_SECONDS):
         assert energy(world) <= start + 1e-3 * abs(start)
     run(world, 1)
     places = np.array([rigid_scenes.centre(world, body) for body in range(5)])
@@ -172,8 +170,7 @@ def test_a_round_body_among_boxes_and_a_soft_ball() -> None:
     builder.add_collider("floor", *shapes.grid(12.0, 4), friction=0.5)
     world = world_of(builder)
     start = energy(world)
-    for _ in range(36):
-        world.advance_frame()
+    for _ in played(world, 36):
         assert energy(world) <= start + 1e-3 * abs(start)
     run(world, 1)
 

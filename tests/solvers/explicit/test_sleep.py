@@ -6,7 +6,7 @@ import shapes
 from crossings import assert_nothing_crosses
 from explicit_scene import FRAME_RATE, run, world_of
 from rigid_scene import block
-from scenes import assert_continues, energy
+from scenes import assert_continues, energy, played
 from softpressure_ext.core import FrameInput, ModelBuilder, Pull, World
 
 
@@ -107,8 +107,7 @@ def test_it_wakes_before_it_is_hit() -> None:
     world = rolling(1.2, 0.0)
     start, slept, woke = energy(world), False, False
     shapes_seen = set[bytes]()
-    for _ in range(60):
-        world.advance_frame()
+    for _ in played(world, 60):
         assert energy(world) <= start * 1.001
         assert_nothing_crosses(world)
         slept |= sleeping(world)[0]
@@ -156,8 +155,7 @@ def test_a_pull_wakes_what_it_pulls_and_nothing_else() -> None:
     run(world, 48)
     bed, jelly = world.positions(2), world.positions(0)
     pull = Pull(world.handle(2, (1.2, 0.2, 0.2)), force=np.array([0.0, 5.0, 0.0]))
-    for _ in range(3):
-        world.advance_frame(FrameInput(pulls=(pull,)))
+    for _ in played(world, 3, pulls=(pull,)):
         assert sleeping(world) == [True, True, False, False]
     assert world.positions(2)[:, 1].max() > bed[:, 1].max()
     np.testing.assert_array_equal(world.positions(0), jelly)

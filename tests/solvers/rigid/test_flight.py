@@ -116,8 +116,7 @@ def test_crossed_edges_that_meet_at_speed_stop_each_other(seed):
     scenes.add_ball(builder, scenes.BASKETBALL, 1, (5.0, 5.0, 5.0))  # so that the solver is the explicit one
     world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="EXPLICIT")
     before, turning, reasons = momentum(world), angular_momentum(world), set()
-    for _ in range(4):
-        world.advance_frame()
+    for _ in scenes.played(world, 4):
         reasons |= {finding.reason for report in world.reports() for finding in report.reasons}
     assert velocity(world, 0)[2] < -0.3 * speed
     np.testing.assert_allclose(momentum(world), before, rtol=0, atol=1e-13)

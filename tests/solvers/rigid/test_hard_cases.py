@@ -5,7 +5,7 @@ import pytest
 from crossings import assert_nothing_crosses
 from hard_scenes import card_house, cliff_edges, heap, heavy_on_light, spikes, stack, tetrahedra, tunnel, wedges
 from rigid_scenes import energy
-from scenes import GRAVITY
+from scenes import GRAVITY, played
 
 #: Largest rise of the energy above its start, of the start.
 RISE = 1e-6
@@ -14,8 +14,7 @@ RISE = 1e-6
 def advance(world, frames, *, crosses=False):
     """Advance and check the energy after each frame, and, unless something `crosses` for a while, that nothing does."""
     start = energy(world)
-    for _ in range(frames):
-        world.advance_frame()
+    for _ in played(world, frames):
         now = energy(world)
         assert now <= start + RISE * abs(start), f"frame {world.frame}: {now} J, {start} J at the start"
         if not crosses:

@@ -120,7 +120,7 @@ def test_a_sleeping_pile_wakes_when_it_is_hit():
 
 @pytest.mark.parametrize(("rise", "moved"), [(0.01, 0.3), (-10.0, -0.5 * GRAVITY * 0.5**2)], ids=["lifted", "gone"])
 def test_sleeping_boxes_wake_when_their_floor_moves(rise, moved):
-    """It rises by so much in each frame, or is gone."""
+    """It rises by so much in each frame, and lifts them at its speed and at their gap to it, or is gone."""
     world = world_of((box((0.0, 0.0, 0.1015)), {}), (box((0.0, 0.0, 0.303)), {}), floor={})
     run(world, 2.0)
     assert (world._state.still_time > STILL_TIME).all()
@@ -128,6 +128,9 @@ def test_sleeping_boxes_wake_when_their_floor_moves(rise, moved):
     floor = world._state.positions[world.model.moving_point_count :].copy()
     run(world, 0.5, lambda frame: FrameInput(collider_positions={0: floor + [0.0, 0.0, rise * (frame + 1 - now)]}))
     assert centre(world, 1)[2] - before == pytest.approx(moved, abs=0.01)
+    if rise > 0.0:
+        assert velocity(world, 0)[2] == pytest.approx(rise * 60.0, abs=1e-3)
+        assert 0.0 < world.rigid_positions(0)[:, 2].min() - moved < 2e-3 + 1e-4
 
 
 def test_a_thin_fast_plate_does_not_pass_a_thin_wall():

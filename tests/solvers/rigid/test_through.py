@@ -58,11 +58,10 @@ def test_a_still_box_is_not_struck_through_a_sheet(gap):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("mass", [1e4])
-def test_a_body_pressed_through_in_the_last_step_of_a_frame_is_pushed_back(mass, seed):
+def test_a_body_pressed_through_in_the_last_step_of_a_frame_is_pushed_back(seed):
     """Every step is the last one of its frame; boxes of a heavy heap press the lightest one through the sheet."""
     rng = np.random.default_rng(seed)
-    boxes = [(turned((0.01 * k, 0.0, 0.3 + 0.36 * k), rng), {"mass": mass if k else 1.0}) for k in range(3)]
+    boxes = [(turned((0.01 * k, 0.0, 0.3 + 0.36 * k), rng), {"mass": 1e4 if k else 1.0}) for k in range(3)]
     world = world_of(*boxes, floor={}, frame_rate=240.0, substeps=1)
     deepest = 0.0
     for _ in range(360):

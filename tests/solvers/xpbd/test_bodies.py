@@ -26,8 +26,7 @@ def of_boxes(*bodies, **options):
 
 def test_a_tilted_box_falls_and_lies_still():
     world = of_boxes((block((0.2, 0.2, 0.2), (0.0, 0.0, 0.3), shapes.rotation((1, 2, 0), 0.4)), {}), floor=SURFACE)
-    for _ in range(48):
-        world.advance_frame()
+    for _ in scenes.played(world, 48):
         assert world.rigid_positions(0)[:, 2].min() > 0.0
     speed, spin = world.rigid_velocity(0)
     assert np.linalg.norm(speed) < 1e-3 and np.linalg.norm(spin) < 1e-3
@@ -56,8 +55,7 @@ def test_a_box_presses_a_ball_and_neither_passes():
     builder.add_collider("floor", *shapes.grid(20.0, 2))
     scene = made(builder)
     gas = scene.save().gas[0]
-    for _ in range(48):
-        scene.advance_frame()
+    for _ in scenes.played(scene, 48):
         assert_nothing_crosses(scene)
         assert lowest(scene) > 0.0
         assert gas_law_error(scene, gas) < 1e-12
@@ -70,8 +68,7 @@ def test_a_ball_that_starts_in_the_floor_comes_out():
     builder.add_collider("floor", *shapes.grid(20.0, 2))
     scene = made(builder)
     assert scene.crossing_triangle_count > 0
-    for _ in range(48):
-        scene.advance_frame()
+    for _ in scenes.played(scene, 48):
         assert np.linalg.norm(velocity(scene)) < 0.5  # no explosion
     assert lowest(scene) > 0.0 and len(scene.save().wrong_side) == 0
 

@@ -20,6 +20,7 @@ from scenes import (
     lowest,
     masses,
     momentum,
+    played,
     unrest,
     velocity,
 )
@@ -42,8 +43,7 @@ def hung(substeps, frames):
     builder = ModelBuilder(ambient_pressure=0.0)
     builder.add_membrane("bag", x, triangles, mass=0.5, stretch_modulus=200.0, pinned=[0])
     world = World(builder.build(), frame_rate=24.0, substeps=substeps, solver="XPBD", threads=1)
-    for _ in range(frames):
-        world.advance_frame()
+    for _ in played(world, frames):
         state = world.save()
         state.velocities[:] = 0.0
         world.load(state)
@@ -82,8 +82,7 @@ def test_a_ball_comes_to_rest_on_a_floor(ball):
     inflate(world, ball)
     thickness = world.model.thickness.sum()
     gas = world.save().gas[0]
-    for _ in range(72):
-        world.advance_frame()
+    for _ in played(world, 72):
         # what other contacts of a vertex push it into is less than a tenth
         assert lowest(world) > 0.9 * thickness
         assert gas_law_error(world, gas) < 1e-12
@@ -191,8 +190,7 @@ def bent_ring(solver: str, substeps: int, bend_modulus: float = 2.0):
     turn = np.arctan2(x[:, 1], x[:, 0])
     x[:, 2] += 0.02 * np.cos(2.0 * turn)
     world.set_positions(0, x)
-    for _ in range(6):
-        world.advance_frame()
+    advance(world, 6)
     return world.positions(0)
 
 
