@@ -71,8 +71,8 @@ class Scratch(NamedTuple):
     corners: Numbers  # of the new faces, shape (n, 3)
     normals: FloatArray  # of the new faces, shape (n, 3)
     old: FloatArray  # normals of the same faces before
-    low: FloatArray  # corners of the new faces' boxes
-    high: FloatArray
+    weights: FloatArray  # of the corners of that face at the nearest point of it, shape (sample_count, 3)
+    planes: FloatArray  # of the new faces (`planes.py`): groups of four faces, planes, normals and heights, faces
     ring_a: Numbers  # half-edges out of a vertex
     ring_b: Numbers
 
@@ -89,8 +89,8 @@ def scratch(sample_count: int) -> Scratch:
         corners=np.zeros((rows, 3), np.int64),
         normals=np.zeros((rows, 3)),
         old=np.zeros((rows, 3)),
-        low=np.zeros((rows, 3)),
-        high=np.zeros((rows, 3)),
+        weights=np.zeros((sample_count, 3)),
+        planes=np.zeros((rows // 4, 4, 4, 4)),
         ring_a=np.zeros(rows, np.int64),
         ring_b=np.zeros(rows, np.int64),
     )
