@@ -184,23 +184,33 @@ def is_closed(triangles: Numbers) -> bool:
 @kernel
 def set_twins(triangles, twin):
     """The half-edge that runs back along each; -1 where there is none. Returns how many lack a proper one."""
-    n = triangles.size
     flat = triangles.ravel()
-    top = flat.max() + 1
-    key, back = np.empty(n, np.int64), np.empty(n, np.int64)
-    for h in range(n):
-        a, b = flat[h], flat[following(h)]
-        key[h], back[h] = a * top + b, b * top + a
-    order = np.argsort(key)
+    room = 1
+    while room < flat.size:
+        room *= 2
+    first, later = np.full(room, -1), np.empty(flat.size, np.int64)  # lists of half-edges by a number of both ends
     bad = 0
-    for i in range(1, n):
-        bad += key[order[i]] == key[order[i - 1]]
-    ascending = key[order]
-    for h in range(n):
-        i = np.searchsorted(ascending, back[h])
-        twin[h] = -1
-        if i < n and ascending[i] == back[h]:
-            twin[h] = order[i]
-        else:
-            bad += 1
+    for h in range(flat.size - 1, -1, -1):
+        a, b = flat[h], flat[following(h)]
+        bad += listed(flat, first, later, a, b) >= 0
+        place = place_of(a, b, room)
+        first[place], later[h] = h, first[place]
+    for h in range(flat.size):
+        twin[h] = listed(flat, first, later, flat[following(h)], flat[h])
+        bad += twin[h] < 0
     return bad
+
+
+@lean_inline_kernel
+def place_of(a, b, room):
+    """A list for half-edges from a to b; others may share it."""
+    return ((a * 73856093) ^ (b * 19349663)) & (room - 1)
+
+
+@lean_kernel
+def listed(flat, first, later, a, b):
+    """The half-edge from a to b, -1 if none is in its list."""
+    h = first[place_of(a, b, first.size)]
+    while h >= 0 and (flat[h] != a or flat[following(h)] != b):
+        h = later[h]
+    return h
