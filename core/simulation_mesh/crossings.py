@@ -29,16 +29,27 @@ def smoothed(x: FloatArray, triangles: IntArray) -> FloatArray | None:
     edges, there = unique_edges(triangles)[0], x
     ends, others = edges.ravel(), edges[:, ::-1].ravel()
     neighbors = np.maximum(np.bincount(ends, minlength=len(x)), 1)[:, None]
+    moved, near = np.zeros(len(x), bool), triangles
     for _ in range(PASSES):
-        crossing = crossing_vertices(there, triangles)
+        crossing = crossing_vertices(there, near)
         if not crossing.any():
             return there
         crossing[edges[crossing[edges].any(axis=1)]] = True
+        moved |= crossing
         sums = [np.bincount(ends, there[others, axis], len(x)) for axis in range(3)]
         there = np.where(crossing[:, None], there + RATE * (np.stack(sums, axis=1) / neighbors - there), there)
         if np.abs(there - x).max() > FARTHEST:
             break
+        near = _near(there, triangles, moved)
     return None
+
+
+def _near(x: FloatArray, triangles: IntArray, moved: BoolArray) -> IntArray:
+    """The triangles that meet the box around those of moved vertices: others cross none of these."""
+    low, high = x[triangles].min(axis=1), x[triangles].max(axis=1)
+    is_moved = moved[triangles].any(axis=1)
+    meets = (low <= high[is_moved].max(axis=0)) & (high >= low[is_moved].min(axis=0))
+    return triangles[meets.all(axis=1)]
 
 
 def without_crossings(offset: Callable[[BoolArray], FloatArray], triangles: IntArray, fixed: BoolArray) -> FloatArray:

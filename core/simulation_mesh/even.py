@@ -1,6 +1,7 @@
 """Even mesh of any drawn mesh: repaired, wrapped where it is not closed, remeshed, and smoothed where it crosses."""
 
-from collections.abc import Generator
+import functools
+from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -89,14 +90,16 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
         mesh, distances, gaps = wrapped_parts(mesh)
         notes += (JOINED.format(gaps),) if gaps else ()
         yield 0.1
-    made, length = yield from _remeshed(mesh, vertex_count, 0.2, 0.9)
+    crosses_as_drawn = functools.cache(functools.partial(_crosses, mesh.x, mesh.triangles))
+    made, length = yield from _remeshed(mesh, vertex_count, crosses_as_drawn, 0.2, 0.9)
     even, vertex = nearer(made, distances) if WRAPPED in notes else made.x, mesh.vertex
-    crosses, finer = crossing_vertices(even, made.triangles).any(), max(vertex_count, min(FINER * vertex_count, FINEST))
+    crosses = _crosses(even, made.triangles) if WRAPPED in notes else made.crossing > 0
+    finer = max(vertex_count, min(FINER * vertex_count, FINEST))
     for count in sorted({finer, vertex_count}, reverse=True) if crosses else ():
-        fine, _ = yield from _remeshed(mesh, count, 0.9, 0.9)
+        fine, _ = yield from _remeshed(mesh, count, crosses_as_drawn, 0.9, 0.9)
         if (smooth := smoothed(fine.x, fine.triangles)) is not None:
             mesh, notes = Mesh(smooth, fine.triangles.astype(np.int64), vertex), (*notes, SMOOTHED)
-            made, length = yield from _remeshed(mesh, vertex_count, 0.9, 0.95)
+            made, length = yield from _remeshed(mesh, vertex_count, lambda: False, 0.9, 0.95)
             even, vertex = made.x, np.full_like(vertex, -1)
             break
     normals = _to_given(drawn.vertex, vertex_normals(drawn.x, drawn.triangles))
@@ -111,16 +114,19 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
 
 
 def _remeshed(
-    mesh: Mesh, vertex_count: int, begin: float, end: float
+    mesh: Mesh, vertex_count: int, crosses: Callable[[], bool], begin: float, end: float
 ) -> Generator[float, None, tuple[Remeshed, float]]:
-    """The even surface of a closed one, and its edge length; yields the share that is done, from `begin` to `end`."""
+    """The even surface of a closed one, and its edge length; yields the share that is done, from `begin` to `end`.
+
+    `crosses`: tells whether the closed one crosses itself, where that matters.
+    """
     twin = np.zeros(mesh.triangles.size, np.int64)
     set_twins(mesh.triangles, twin)
     length = float(np.sqrt(2.0 * _area(mesh) / (np.sqrt(3.0) * vertex_count)))
     surface = drawn_surface(mesh.x, mesh.triangles, twin, length, vertex_count)
     done = begin
     yield done
-    remeshing = remesh(surface, vertex_count, length)
+    remeshing = remesh(surface, vertex_count, length, crosses)
     while True:
         try:
             share = next(remeshing)
@@ -160,6 +166,10 @@ def repaired(x: FloatArray, triangles: Numbers) -> tuple[Mesh, Mesh, tuple[str, 
     if not np.array_equal(wound.triangles, mesh.triangles):
         notes += (TURNED,)
     return turned, filled, notes
+
+
+def _crosses(x: FloatArray, triangles: Numbers) -> bool:
+    return bool(crossing_vertices(x, triangles.astype(np.int32)).any())
 
 
 def _area(mesh: Mesh) -> float:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import lean_kernel
 from .flip import BAD, MOST_TURN
 from .guard import enter, list_faces_by_cells, would_cross
@@ -112,9 +111,8 @@ def fit(m, samples, s, v, gathered, nx, ny, nz):
         agreement = dot_rows(s.normals, face, samples.normal, sample)
         if agreement < AGREEING:
             continue
-        a, b, c = s.corners[face, 0], s.corners[face, 1], s.corners[face, 2]
-        wa, wb, wc, _, _, _, _, _ = closest_on_corners(samples.x, sample, m.x, a, b, c)
-        own = wa if a == v else (wb if b == v else wc)
+        a, b = s.corners[face, 0], s.corners[face, 1]
+        own = s.weights[i, 0 if a == v else (1 if b == v else 2)]
         fx, fy, fz = s.normals[face, 0], s.normals[face, 1], s.normals[face, 2]
         own *= nx * fx + ny * fy + nz * fz
         residual = fx * (px - m.x[a, 0]) + fy * (py - m.x[a, 1]) + fz * (pz - m.x[a, 2])

@@ -1,4 +1,7 @@
-"""Rays through triangles: how thick the body is, and where an edge is sharp at the scale of the mesh."""
+"""Rays through triangles, four at a time: how thick the body is, and where an edge is sharp at the scale of the mesh.
+
+Origins `o`, directions `d` and lengths of rays are lanes (`simd.py`).
+"""
 
 from typing import NamedTuple
 
@@ -6,12 +9,16 @@ import numpy as np
 
 from ..array_types import FloatArray, IntArray
 from ..contact.box_tree import Trees, tree_of
-from ..contact.narrow_phase.nearest_triangle import STACK_SIZE, inverse_of, ray_to_box
-from ..jit import kernel, lean_kernel
+from ..contact.narrow_phase.nearest_triangle import STACK_SIZE
+from ..jit import kernel, lean_inline_kernel
+from ..simd import any_larger, four, lane, larger, smaller, spread, where_larger
+from ..tiny import TINY
 from .surface import Numbers
 
-#: Rays start this share of their length off the surface.
-LIFT = 1e-5
+#: Rays start this share of their length off the surface, and meet nothing within this distance of surfaces of size 1.
+LIFT, LEAST_LENGTH = 1e-5, 1e-9
+#: A determinant below which a ray is parallel to a triangle.
+PARALLEL = 1e-18
 #: Tilted rays: cosine and sine of 26 degrees.
 TILT = (0.9, 0.436)
 #: A surface goes on flat beside an edge where it stays within this share of the reach.
@@ -32,56 +39,62 @@ def surface_of(x: FloatArray, triangles: Numbers) -> Surface:
     return Surface(x, faces, tree_of(x, faces))
 
 
-@kernel
-def ray_length(surface, origin, direction, far, stack):
-    """Distance along a ray to the first triangle, at most `far`."""
-    trees, best = surface.trees, far
+@lean_inline_kernel
+def ray_lengths(surface, o, d, far, stack):
+    """Distances along rays from `o` in the directions `d` to the first triangle, at most `far`."""
+    trees, best = surface.trees, spread(far)
     size, leaves, waiting = surface.triangles.shape[0], 1 << trees.depth[0], 1
-    ix, iy, iz = inverse_of(direction[0]), inverse_of(direction[1]), inverse_of(direction[2])
+    inverse = inverse_of(d[0]), inverse_of(d[1]), inverse_of(d[2])
     stack[0] = 0
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
+        if not meet_box(o, inverse, trees.box, node, best):
+            continue
         if node < leaves - 1:
-            # the nearer child is visited first
-            left, right = 2 * node + 1, 2 * node + 2
-            to_left = ray_to_box(origin, ix, iy, iz, trees.box, left, best)
-            to_right = ray_to_box(origin, ix, iy, iz, trees.box, right, best)
-            if to_left < to_right:
-                left, right, to_left, to_right = right, left, to_right, to_left
-            if to_left < np.inf:
-                stack[waiting] = left
-                waiting += 1
-            if to_right < np.inf:
-                stack[waiting] = right
-                waiting += 1
+            stack[waiting], stack[waiting + 1] = 2 * node + 1, 2 * node + 2
+            waiting += 2
             continue
         leaf = node - leaves + 1
         for place in range(leaf * size // leaves, (leaf + 1) * size // leaves):
-            best = min(best, to_triangle(surface, trees.triangle_order[place], origin, direction, best))
+            best = to_triangle(surface, trees.triangle_order[place], o, d, best)
     return best
 
 
-@lean_kernel
+@lean_inline_kernel
+def inverse_of(d):
+    """One over components of directions, finite where they are 0."""
+    return where_larger(larger(d, -d), spread(TINY), 1.0 / d, spread(1.0 / TINY))
+
+
+@lean_inline_kernel
+def meet_box(o, inverse, box, node, far):
+    """Whether any ray meets the box of a node within `far`."""
+    sx, tx = (box[node, 0] - o[0]) * inverse[0], (box[node, 3] - o[0]) * inverse[0]
+    sy, ty = (box[node, 1] - o[1]) * inverse[1], (box[node, 4] - o[1]) * inverse[1]
+    sz, tz = (box[node, 2] - o[2]) * inverse[2], (box[node, 5] - o[2]) * inverse[2]
+    near = larger(larger(smaller(sx, tx), smaller(sy, ty)), larger(smaller(sz, tz), spread(0.0)))
+    end = smaller(smaller(larger(sx, tx), larger(sy, ty)), smaller(larger(sz, tz), far))
+    return any_larger(end * (1.0 + 1e-12) + TINY, near)
+
+
+@lean_inline_kernel
 def to_triangle(surface, t, o, d, far):
-    """Distance along a ray to a triangle, `far` if it misses (Moeller and Trumbore 1997)."""
+    """Distances along rays to a triangle, `far` where they miss it (Moeller and Trumbore 1997)."""
     x, a, b, c = surface.x, surface.triangles[t, 0], surface.triangles[t, 1], surface.triangles[t, 2]
     ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
     vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
     px, py, pz = d[1] * vz - d[2] * vy, d[2] * vx - d[0] * vz, d[0] * vy - d[1] * vx
     det = ux * px + uy * py + uz * pz
-    if abs(det) < 1e-18:
-        return far
     sx, sy, sz = o[0] - x[a, 0], o[1] - x[a, 1], o[2] - x[a, 2]
     u = (sx * px + sy * py + sz * pz) / det
-    if u < 0.0 or u > 1.0:
-        return far
     qx, qy, qz = sy * uz - sz * uy, sz * ux - sx * uz, sx * uy - sy * ux
     v = (d[0] * qx + d[1] * qy + d[2] * qz) / det
-    if v < 0.0 or u + v > 1.0:
-        return far
     length = (vx * qx + vy * qy + vz * qz) / det
-    return length if length > 1e-9 else far
+    # the least barycentric coordinate is negative where a ray passes by
+    found = where_larger(spread(0.0), smaller(smaller(u, v), 1.0 - (u + v)), far, length)
+    found = where_larger(found, spread(LEAST_LENGTH), found, far)
+    return smaller(where_larger(spread(PARALLEL), larger(det, -det), far, found), far)
 
 
 @kernel
@@ -90,25 +103,29 @@ def set_thickness(surface, points, normals, stride, with_gaps, far, thickness):
 
     Five rays inwards, four of them tilted, and one outwards, for every `stride`-th point; the next ones get the same.
     """
-    e, b, origin, d = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    stack = np.empty(STACK_SIZE, np.int32)
+    e, b, stack = np.empty(3), np.empty(3), np.empty(STACK_SIZE, np.int32)
+    cosine, sine, outwards = four(0.0, -1.0, 0.0, 1.0), four(1.0, 0.0, -1.0, 0.0), four(1.0, -1.0, 1.0, -1.0)
+    lift = LIFT * far
     for i in range(0, points.shape[0], stride):
-        n = normals[i]
+        p, n = points[i], normals[i]
         e[:] = 0.0
         e[0 if abs(n[0]) < 0.6 else 1] = 1.0
         along = e[0] * n[0] + e[1] * n[1] + e[2] * n[2]
         e -= along * n
         e /= np.sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
         b[0], b[1], b[2] = n[1] * e[2] - n[2] * e[1], n[2] * e[0] - n[0] * e[2], n[0] * e[1] - n[1] * e[0]
-        origin[:] = points[i] + LIFT * far * n
-        d[:] = n
-        best = ray_length(surface, origin, d, far, stack) if with_gaps else far
-        origin[:] = points[i] - LIFT * far * n
-        for turn in range(5):
-            straight, across = (1.0, 0.0) if turn == 0 else TILT
-            angle = 0.5 * np.pi * turn
-            d[:] = -straight * n + across * (np.cos(angle) * e + np.sin(angle) * b)
-            best = min(best, straight * ray_length(surface, origin, d, far, stack))
+        ox, oy, oz = spread(p[0] - lift * n[0]), spread(p[1] - lift * n[1]), spread(p[2] - lift * n[2])
+        dx = (cosine * e[0] + sine * b[0]) * TILT[1] - TILT[0] * n[0]
+        dy = (cosine * e[1] + sine * b[1]) * TILT[1] - TILT[0] * n[1]
+        dz = (cosine * e[2] + sine * b[2]) * TILT[1] - TILT[0] * n[2]
+        tilted = ray_lengths(surface, (ox, oy, oz), (dx, dy, dz), far, stack)
+        dx, dy, dz = outwards * n[0], outwards * n[1], outwards * n[2]
+        ox, oy, oz = lift * dx + p[0], lift * dy + p[1], lift * dz + p[2]
+        straight = ray_lengths(surface, (ox, oy, oz), (dx, dy, dz), far, stack)
+        least = min(min(lane(tilted, 0), lane(tilted, 1)), min(lane(tilted, 2), lane(tilted, 3)))
+        best = min(TILT[0] * least, lane(straight, 1))
+        if with_gaps:
+            best = min(best, lane(straight, 0))
         for j in range(i, min(i + stride, points.shape[0])):
             thickness[j] = best
 
@@ -117,7 +134,7 @@ def set_thickness(surface, points, normals, stride, with_gaps, far, thickness):
 def set_flat_beside(surface, twin, normals, edges, reach, flat):
     """Of each sharp edge: whether the surface goes on flat on both sides as far as `reach`."""
     x, f = surface.x, surface.triangles
-    t, origin, stack = np.empty(3), np.empty(3), np.empty(STACK_SIZE, np.int32)
+    t, stack = np.empty(3), np.empty(STACK_SIZE, np.int32)
     for i in range(edges.shape[0]):
         flat[i] = True
         for side in range(2):
@@ -126,6 +143,7 @@ def set_flat_beside(surface, twin, normals, edges, reach, flat):
             d = b - a
             t[0], t[1], t[2] = n[1] * d[2] - n[2] * d[1], n[2] * d[0] - n[0] * d[2], n[0] * d[1] - n[1] * d[0]
             t /= max(np.sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]), 1e-30)
-            origin[:] = 0.5 * (a + b) + reach * t - 0.5 * FLAT * reach * n
-            if ray_length(surface, origin, n, reach, stack) > FLAT * reach:
+            o = 0.5 * (a + b) + reach * t - 0.5 * FLAT * reach * n
+            origin, way = (spread(o[0]), spread(o[1]), spread(o[2])), (spread(n[0]), spread(n[1]), spread(n[2]))
+            if lane(ray_lengths(surface, origin, way, reach, stack), 0) > FLAT * reach:
                 flat[i] = False

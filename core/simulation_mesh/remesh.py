@@ -5,7 +5,7 @@ towards six at each vertex; vertices move to the middle of their faces. Every ch
 surface away from its samples (`samples.py`).
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,20 +47,21 @@ class Remeshed(NamedTuple):
     x: FloatArray  # shape (vertex_count, 3)
     triangles: IntArray
     face: Numbers  # of each drawn vertex: the triangle that stands for it
+    crossing: int  # vertices where it crosses itself
 
 
-def remesh(drawn: Drawn, vertex_count: int, length: float) -> Generator[float, None, Remeshed]:
+def remesh(
+    drawn: Drawn, vertex_count: int, length: float, crosses_as_drawn: Callable[[], bool]
+) -> Generator[float, None, Remeshed]:
     """Make a surface of about `vertex_count` vertices; yields the share that is done, returns a `Remeshed`.
 
     Where it crosses itself and the drawn one does not, it is made again, and changes that make crossings are refused.
     """
     made = yield from _remesh(drawn, vertex_count, length, is_guarded=False)
-    crossing = crossing_vertices(made.x, made.triangles).sum()
-    if crossing and not crossing_vertices(drawn.x, drawn.triangles.astype(np.int32)).any():
+    if made.crossing and not crosses_as_drawn():
         drawn.samples.distance[:] = 0.0
         guarded = yield from _remesh(drawn, vertex_count, length, is_guarded=True)
-        if crossing_vertices(guarded.x, guarded.triangles).sum() < crossing:
-            return guarded
+        made = guarded if guarded.crossing < made.crossing else made
     return made
 
 
@@ -94,7 +95,7 @@ def _remesh(drawn: Drawn, vertex_count: int, length: float, *, is_guarded: bool)
         elif number == SWEEPS - 3:
             yield from _trim(m, drawn, s, int(SPARE * vertex_count))
         yield next(shares)
-    return _result(m, drawn, is_guarded)
+    return _result(m, drawn)
 
 
 def _trim(m: Surface, drawn: Drawn, s: Scratch, vertex_count: int) -> Iterator[float]:
@@ -233,8 +234,8 @@ def spread_faces(triangles, known, face):
                 face[triangles[t, k]] = max(face[triangles[t, k]], best)
 
 
-def _result(m: Surface, drawn: Drawn, is_guarded: bool) -> Remeshed:
-    """What is alive, renumbered, with the drawn volume."""
+def _result(m: Surface, drawn: Drawn) -> Remeshed:
+    """What is alive, renumbered, with the drawn volume as far as that makes no crossings."""
     alive = np.flatnonzero(m.origin[::3] >= 0)
     triangles = m.origin.reshape(-1, 3)[alive]
     used, renumbered = np.unique(triangles, return_inverse=True)
@@ -254,7 +255,11 @@ def _result(m: Surface, drawn: Drawn, is_guarded: bool) -> Remeshed:
     def offset(fixed: BoolArray) -> FloatArray:
         return with_volume(m.x[used], made, fixed, volume)
 
-    return Remeshed(without_crossings(offset, made, sharp) if is_guarded else offset(sharp), made, face)
+    x = offset(sharp)
+    crossing = crossing_vertices(x, made)
+    if crossing.any() and not crossing_vertices(m.x[used], made).any():
+        x, crossing = without_crossings(offset, made, sharp | crossing), np.zeros_like(crossing)
+    return Remeshed(x, made, face, int(crossing.sum()))
 
 
 def with_volume(x: FloatArray, triangles: Numbers, fixed: BoolArray, volume: float) -> FloatArray:

@@ -6,6 +6,8 @@ the vertices and, at the end, bind the drawn vertices.
 
 from ..contact.narrow_phase.closest_points import closest_on_corners
 from ..jit import lean_inline_kernel, lean_kernel
+from ..simd import positive, spread
+from .planes import least_distances, set_planes
 from .surface import dot_rows, set_normal
 
 #: Which bound `hand_over` holds each sample to.
@@ -38,29 +40,25 @@ def hand_over(m, samples, s, sample_count, face_count, bound):
     """Choose the nearest of the new faces for each gathered sample; False where one would lie beyond its bound.
 
     A sample beyond it already may stay as far as it is. The face that it had is likely the nearest: of others those
-    count whose boxes are as near.
+    count that are not farther by their planes alone.
     """
     length = m.edge_length[0]
-    for face in range(face_count):
-        a, b, c = s.corners[face, 0], s.corners[face, 1], s.corners[face, 2]
-        for axis in range(3):
-            s.low[face, axis] = min(m.x[a, axis], m.x[b, axis], m.x[c, axis])
-            s.high[face, axis] = max(m.x[a, axis], m.x[b, axis], m.x[c, axis])
+    set_planes(m, s, face_count)
     for i in range(sample_count):
         sample = s.gathered[i]
         likely = min(s.best[i], face_count - 1)
         first = cost_of(m, samples, s, sample, likely)
-        best = 1e30
-        for face in range(face_count):
-            if face == likely:
-                d = first
-            elif from_box(samples.x, sample, s, face) > 1.001 * first + ROUNDING:
-                continue
-            else:
-                d = cost_of(m, samples, s, sample, face)
-            if d < best:
-                best = d
-                s.best[i] = face
+        most, best = spread(1.001 * first[0] + ROUNDING), 1e30
+        for group in range((face_count + 3) // 4):
+            near = positive(most - least_distances(s, group, samples.x, sample))
+            face = 4 * group
+            while near > 0:
+                if near & 1:
+                    cost = first if face == likely else cost_of(m, samples, s, sample, face)
+                    if cost[0] < best:
+                        best, s.best[i] = cost[0], face
+                        s.weights[i, 0], s.weights[i, 1], s.weights[i, 2] = cost[1], cost[2], cost[3]
+                near, face = near >> 1, face + 1
         s.distance[i] = best**0.5
         if bound == NO_BOUND:
             continue
@@ -76,21 +74,12 @@ def hand_over(m, samples, s, sample_count, face_count, bound):
 
 @lean_inline_kernel
 def cost_of(m, samples, s, sample, face):
-    """Squared distance of a sample from a face, more where their normals disagree."""
+    """Squared distance of a sample from a face, more where their normals disagree, and the weights of its corners."""
     a, b, c = s.corners[face, 0], s.corners[face, 1], s.corners[face, 2]
-    d = closest_on_corners(samples.x, sample, m.x, a, b, c)[6]
+    wa, wb, wc, _, _, _, d, _ = closest_on_corners(samples.x, sample, m.x, a, b, c)
     if dot_rows(s.normals, face, samples.normal, sample) < AGREEING:
         d += TURNED_COST * m.edge_length[0] * m.edge_length[0]
-    return d
-
-
-@lean_inline_kernel
-def from_box(x, i, s, face):
-    """Squared distance of a point from the box of a face."""
-    dx = max(s.low[face, 0] - x[i, 0], 0.0, x[i, 0] - s.high[face, 0])
-    dy = max(s.low[face, 1] - x[i, 1], 0.0, x[i, 1] - s.high[face, 1])
-    dz = max(s.low[face, 2] - x[i, 2], 0.0, x[i, 2] - s.high[face, 2])
-    return dx * dx + dy * dy + dz * dz
+    return d, wa, wb, wc
 
 
 @lean_kernel

@@ -71,8 +71,8 @@ class Scratch(NamedTuple):
     corners: Numbers  # of the new faces, shape (n, 3)
     normals: FloatArray  # of the new faces, shape (n, 3)
     old: FloatArray  # normals of the same faces before
-    low: FloatArray  # corners of the new faces' boxes
-    high: FloatArray
+    weights: FloatArray  # of the corners of that face at the nearest point of it, shape (sample_count, 3)
+    planes: FloatArray  # of the new faces (`planes.py`): groups of four faces, planes, normals and heights, faces
     ring_a: Numbers  # half-edges out of a vertex
     ring_b: Numbers
 
@@ -89,8 +89,8 @@ def scratch(sample_count: int) -> Scratch:
         corners=np.zeros((rows, 3), np.int64),
         normals=np.zeros((rows, 3)),
         old=np.zeros((rows, 3)),
-        low=np.zeros((rows, 3)),
-        high=np.zeros((rows, 3)),
+        weights=np.zeros((sample_count, 3)),
+        planes=np.zeros((rows // 4, 4, 4, 4)),
         ring_a=np.zeros(rows, np.int64),
         ring_b=np.zeros(rows, np.int64),
     )
@@ -184,23 +184,33 @@ def is_closed(triangles: Numbers) -> bool:
 @kernel
 def set_twins(triangles, twin):
     """The half-edge that runs back along each; -1 where there is none. Returns how many lack a proper one."""
-    n = triangles.size
     flat = triangles.ravel()
-    top = flat.max() + 1
-    key, back = np.empty(n, np.int64), np.empty(n, np.int64)
-    for h in range(n):
-        a, b = flat[h], flat[following(h)]
-        key[h], back[h] = a * top + b, b * top + a
-    order = np.argsort(key)
+    room = 1
+    while room < flat.size:
+        room *= 2
+    first, later = np.full(room, -1), np.empty(flat.size, np.int64)  # lists of half-edges by a number of both ends
     bad = 0
-    for i in range(1, n):
-        bad += key[order[i]] == key[order[i - 1]]
-    ascending = key[order]
-    for h in range(n):
-        i = np.searchsorted(ascending, back[h])
-        twin[h] = -1
-        if i < n and ascending[i] == back[h]:
-            twin[h] = order[i]
-        else:
-            bad += 1
+    for h in range(flat.size - 1, -1, -1):
+        a, b = flat[h], flat[following(h)]
+        bad += listed(flat, first, later, a, b) >= 0
+        place = place_of(a, b, room)
+        first[place], later[h] = h, first[place]
+    for h in range(flat.size):
+        twin[h] = listed(flat, first, later, flat[following(h)], flat[h])
+        bad += twin[h] < 0
     return bad
+
+
+@lean_inline_kernel
+def place_of(a, b, room):
+    """A list for half-edges from a to b; others may share it."""
+    return ((a * 73856093) ^ (b * 19349663)) & (room - 1)
+
+
+@lean_kernel
+def listed(flat, first, later, a, b):
+    """The half-edge from a to b, -1 if none is in its list."""
+    h = first[place_of(a, b, first.size)]
+    while h >= 0 and (flat[h] != a or flat[following(h)] != b):
+        h = later[h]
+    return h
