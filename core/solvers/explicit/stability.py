@@ -130,9 +130,9 @@ class Bounds:
     def gas(self, amount: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bound of the gas for an nRT [J] [1/s^2], and the volumes [m^3], shape (membrane_count,)."""
         model, (volumes, along, across) = self._model, self._sums.T
-        volume = np.maximum(volumes, self._least_volume)
+        volume, held = np.maximum(volumes, self._least_volume), np.where(self._has_gas, amount, 0.0)
         # absolute; times (V0 / V)^(k - 1), which is 1 at k = 1
-        pressure = amount / volume * (self._rest_volume / volume) ** (model.gas_exponent - 1.0)
+        pressure = held / volume * (self._rest_volume / volume) ** (model.gas_exponent - 1.0)
         square = model.gas_exponent * pressure / volume * along + np.abs(pressure - model.gas_base) * across
         return np.where(self._has_gas, square, 0.0), volumes
 
