@@ -1,6 +1,6 @@
 """`State`: all data of a model that change during a simulation."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,14 +153,19 @@ class State:
 
     def copy(self) -> "State":
         """An independent copy; it shares what is replaced, never changed."""
-        return replace(self, **{name: getattr(self, name).copy() for name in _CHANGED})
+        other = object.__new__(State)
+        for name in _NAMES:
+            value = getattr(self, name)
+            setattr(other, name, value.copy() if name in _CHANGED else value)
+        return other
 
 
+_NAMES = tuple(each.name for each in fields(State))
 #: Fields of `State` that change in place.
-_CHANGED = (
+_CHANGED = {
     "positions", "velocities", "rigid", "touching", "gas", "wrong_side", "still_pose", "still_time", "velocity_change",
     "final_gas", "load", "particles", "still",
-)  # fmt: skip
+}  # fmt: skip
 
 
 def gas_amount(model: Model, gauge_pressure: FloatArray) -> FloatArray:

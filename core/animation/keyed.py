@@ -5,6 +5,7 @@ amount of gas stay those of the start: a skin that becomes softer bulges further
 lengths is kept here, too: torn springs, and bonds of bodies that stick.
 """
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -132,7 +133,7 @@ def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping
         own = before[body].tolist()
         for name, value in numbers.items():
             column = _COLUMNS.get(name, -1)
-            if column < 0 or np.isnan(own[column]):
+            if column < 0 or math.isnan(own[column]):
                 animated = ", ".join(np.array(NAMES)[~np.isnan(before[body])])
                 raise ParameterError(f"{model.body_names[body]}: {name}; what can change there is {animated}.")
             if value != own[column]:
@@ -155,7 +156,7 @@ def changed(
     Those `before` themselves if nothing has changed.
     """
     found: dict[str, np.ndarray[Any, Any]] = {"values": changed_values(model, before.values, values)}
-    if gravity is not None:
+    if gravity is not None and not np.array_equal(gravity, before.gravity):
         found["gravity"] = vector("scene", "gravity", gravity, "m/s\u00b2")  # type: ignore[arg-type]
     if attached or held or held_rigid or before.held.any():
         found |= _holding(model, before, attached, held, held_rigid)

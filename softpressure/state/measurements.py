@@ -85,7 +85,7 @@ def keep_asleep(rows: FloatArray, before: FloatArray | None) -> BoolArray:
     Returns which ones sleep, shape (body_count,).
     """
     asleep = rows[:, STEPS] == 0
-    if before is not None:
+    if before is not None and asleep.any():
         rows[asleep, FORCE] = before[asleep, FORCE]
     return asleep
 

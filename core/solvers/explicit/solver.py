@@ -348,7 +348,8 @@ class ExplicitSolver:
 
     def _note_touching(self, touching: BoolArray, asleep: BoolArray) -> None:
         """Mark the moving bodies that a contact pushed in the last step; those asleep stay as they were."""
-        pushed = self.space.contact.points.body[self.space.pressed().points[:, ::3]]
+        contact = self.space.contact
+        pushed = contact.points.body[contact.pressed.points[: int(contact.pressed.size[0]), ::3]]
         touching[: len(asleep)] &= asleep
         touching[len(asleep) :] = False
         touching |= np.bincount(pushed.ravel(), minlength=self.model.body_count)[: len(touching)] > 0

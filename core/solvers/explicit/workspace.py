@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray
+from ...jit import Repeated
 from ...model import Model
 from ...state import PairSpeeds, State
 from ...tiny import TINY
@@ -50,6 +51,7 @@ class Workspace:
         self.contact = contact_set(model, self.numbering, patches, inverse.copy())
         self.glue = glue_of(model, self.numbering, inverse)
         self.losses = losses_of(model, mass[order], model.pinned[order])
+        self._read_points = Repeated(read_points, 7)
         self._is_ball = self.contact.bodies.is_ball.copy()
         owner = patches.body
         self._first_slack = np.where(owner < model.moving_count, FIRST_SLACK * self.contact.run.scale[owner, 0], 0.0)
@@ -111,7 +113,7 @@ class Workspace:
     def read(self, state: State, motion: Motion, share: float) -> float:
         """Copy everything into the solver's order; returns the largest relative speed of two bodies [m/s]."""
         rigid = self.contact.rigid
-        fastest: float = read_points(
+        fastest: float = self._read_points(
             state.positions, state.velocities, motion.points, motion.positions(share), motion.velocities,
             self.numbering.place, self.contact.points.body, self.contact.bodies, self.contact.run, self.x, self.y,
             self.v,
