@@ -16,7 +16,7 @@ from .subdivision import Subdivision
 
 #: Most vertices of a coarse cage, and the least vertices that are simulated for each of them.
 MOST_VERTICES, LEAST_SHARE = 200, 4
-#: Planes that touch the hull, and how often what stands out most of each is moved.
+#: Planes that touch the hull all over, and as many where most stands out; how often what stands out most is moved.
 PLANES, TIMES = 64, 4
 #: Steps towards the pushes that do so.
 PUSHES = 40
@@ -56,9 +56,11 @@ class CoarseCage:
 
     def within(self, cage: FloatArray, even_positions: FloatArray) -> FloatArray:
         """Cage positions near `cage` for positions of the even mesh's vertices, shape (vertex_count, 3)."""
-        normals = vertex_normals(even_positions, self._triangles)[self._planes]
+        seen, normals = self._inverse.positions(self._shown @ cage), vertex_normals(even_positions, self._triangles)
+        outside = np.einsum("vk,vk->v", seen - even_positions, normals)
+        farthest = np.argsort(outside, kind="stable")[-PLANES:]  # all of a small flat patch, as a taut body has
+        normals = normals[np.union1d(self._planes, farthest)]
         reach = (even_positions @ normals.T).max(axis=0)
-        seen = self._inverse.positions(self._shown @ cage)
         size = float(np.ptp(even_positions, axis=0).max())
         for _ in range(TIMES):
             beyond = seen @ normals.T - reach

@@ -1,7 +1,7 @@
 """Even meshes and cages that soft bodies simulate, and how the drawn ones follow them."""
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import bpy
@@ -28,7 +28,7 @@ from ...core.parameters.scene import DETAIL
 from ...core.simulation_mesh.parts import have_parts_to_unite
 from ...core.tiny import TINY
 from ...core.topology import triangle_areas, vertex_areas
-from . import flat_shape, kept_meshes, mesh_io, units
+from . import digests, flat_shape, kept_meshes, mesh_io, units
 from .mesh_io import FloatArray, IntArray
 from .seen_shape import Shape
 from .simulation_mesh_choice import may_be_even, vertex_count
@@ -48,6 +48,8 @@ _SHORTEST = 0.6
 _THIN = 1.25e-3
 #: Cells fill drawn meshes of up to so many times the vertices of an even one: filling takes time for each.
 _FINE = 10
+#: A mesh that is seen subdivided into fewer vertices, as a multiple of those of an even mesh, is subdivided further.
+_SMOOTH = 2
 #: How many bodies that tear are kept in mind.
 _KEPT = 64
 
@@ -123,9 +125,35 @@ def wanted(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Wante
     if not _takes_even(scene, obj, shape):
         return None
     count = _even_count(scene, obj, shape)
+    shape = _smooth(obj, shape, count)
     if kept_meshes.find(obj, kept_meshes.key_of(shape, count)) is not None:
         return None
     return Wanted(obj.session_uid, obj.name, shape, count)
+
+
+def _smooth(obj: bpy.types.Object, shape: Shape, count: int) -> Shape:
+    """What an even mesh of so many vertices is made of: of a mesh seen subdivided into few faces their smooth surface.
+
+    An even mesh of the faces would cut their corners, which would then keep it off the floor.
+    """
+    subdivision, seen = _subdivision(obj, shape), shape.positions
+    if subdivision is None or len(seen) >= _SMOOTH * count:
+        return shape
+    points = shape.own
+    while len(points) < len(seen):
+        subdivision, points = subdivision.refined(points)
+    there = subdivision.limit_points(points)
+    if len(there) != len(seen) or not np.allclose(_sorted(there), _sorted(seen), atol=1e-4 * float(np.ptp(seen))):
+        return shape  # other modifiers show more
+    while len(points) < _SMOOTH * count:
+        subdivision, points = subdivision.refined(points)
+    there, faces = subdivision.limit_points(points), subdivision.triangles
+    return replace(shape, positions=there, triangles=faces, digest=digests.of_arrays([shape.digest, there, faces]))
+
+
+def _sorted(points: FloatArray) -> FloatArray:
+    """Distances of points from their mean, in any order."""
+    return np.sort(np.linalg.norm(points - points.mean(axis=0), axis=1))
 
 
 def followed(
@@ -142,7 +170,8 @@ def followed(
         missing = wanted(scene, obj, shape)
         if missing is not None:
             missing.keep(obj, _result(missing.making()))
-        key = kept_meshes.key_of(shape, _even_count(scene, obj, shape))
+        count = _even_count(scene, obj, shape)
+        key = kept_meshes.key_of(_smooth(obj, shape, count), count)
         kept = kept_meshes.find(obj, key)
         assert kept is not None
         kept_meshes.store(obj, key, kept)

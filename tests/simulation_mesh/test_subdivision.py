@@ -85,6 +85,16 @@ def coarse_cage():
     return even, CoarseCage(even, np.full(len(even.positions), 0.01), CUBE, subdivision(FACES)), surface
 
 
+def test_the_surface_of_a_coarse_cage_stays_out_of_a_floor_that_it_hardly_touches():
+    """Five vertices lie on it; the even mesh itself is up to 8 mm within the surface. It stood out by 18 mm."""
+    even, coarse, surface = coarse_cage()
+    floor = surface(CUBE).min() + 0.04
+    for axis in range(3):
+        flat = even.positions.copy()
+        flat[:, axis] = np.maximum(flat[:, axis], floor)
+        assert surface(coarse.within(CUBE, flat))[:, axis].min() > floor - 0.01
+
+
 @pytest.mark.parametrize("angle", [0.0, 1.0])
 def test_the_surface_of_a_coarse_cage_does_not_stand_out_of_what_is_pressed_flat(angle):
     even, coarse, surface = coarse_cage()
