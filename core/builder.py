@@ -68,7 +68,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         * `friction`, `bounciness`: Coulomb coefficient; separation speed over approach speed, 0 to 1, besides losses to
           vibrations. A pair of bodies uses the geometric means.
         * `thickness`: Distance kept from other surfaces [m]; 0 = 5 % of the mean edge length.
-        * `self_collision`: Whether the skin cannot pass through itself.
+        * `self_collision`: Whether the body cannot pass through itself.
         * `pinned`: Vertices that are kinematic.
         * `velocity`: At the start [m/s].
         * `pressure_at`: DRAWN: the gas has the gauge pressure at the volume of the given positions. REST: in
@@ -157,9 +157,9 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
           the papers' methods alone.
         * `spring_damping`: Modulus of the dampers along the springs [Pa s]: they resist a rate of strain as the
           springs, by Young's modulus, resist strain.
-        * `damping`, `rigid_springs`, `friction`, `bounciness`, `thickness`, `pinned`, `velocity`: As in `add_membrane`.
-          Pinned vertices pin the lattice's vertices on the faces between them and at least the nearest one each. No
-          self-contact.
+        * `damping`, `rigid_springs`, `friction`, `bounciness`, `thickness`, `self_collision`, `pinned`, `velocity`: As in
+          `add_membrane`. Pinned vertices pin the lattice's vertices on the faces between them and at least the nearest
+          one each.
         * `spring_constant`, `point_mass`: k [N/m] of every spring of the lattice, and [kg] of every of its points; they
           replace modulus, and mass and density. What keeps the volume follows k, so that Poisson's ratio stays.
         * `volume_compliance`: Of every tetrahedron of a SOLID [m^3/Pa], in place of that by modulus and Poisson's

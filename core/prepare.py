@@ -117,7 +117,7 @@ def parts_of(model: Model) -> set[str]:
     for body in range(model.membrane_count):
         is_flat = bool(model.flat.normal[body].any())
         parts.add("FLAT" if is_flat else "SKIN" if model.has_gas(body) else "LATTICE")
-    if model.self_collision.any() or may_split(model):
+    if model.self_collision.any():
         parts.add("SELF_CONTACT")
     if starts_crossed(model) or may_split(model) or model.plasticity.sticks.any():
         parts.add("CROSSED")  # pieces, and bodies whose bonds break, may cross others

@@ -195,7 +195,7 @@ class Collisions(PartOfBody):
         """Thickness, partners, contact with itself."""
         draw_group(layout, obj.softpressure, settings_of(obj), "CONTACT")
         draw_prop(layout, obj.softpressure, "collision_collection", "Collision Collection")
-        if obj.softpressure.kind == "SOFT" and obj.softpressure.body_type in parameters.SKINS:
+        if obj.softpressure.kind == "SOFT":
             layout.prop(obj.softpressure, "self_collision")
 
 

@@ -63,7 +63,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _given("mass_by", "Mass", "Quantity that sets the mass", bodies=SOFT, default="TOTAL", choices=GIVEN_MASS),
     Parameter(
         "self_collision", "Self Collision", "Let parts of the body collide with each other. Off is faster",
-        bodies=SKINS, default=True, plain=dict.fromkeys(SKINS, False),
+        bodies=SOFT, default=True, plain=dict.fromkeys(SOFT, False),
     ),
     Parameter(
         "velocity", "Velocity", "Velocity at the first frame",

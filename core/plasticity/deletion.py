@@ -3,7 +3,7 @@
 Elements are the triangles of skins and the cells of solids. A deleted one has no springs, hinges, volume and contact; a
 spring whose elements are all deleted is torn, too; masses stay. So a body comes apart where a tear goes across, and
 vertices without elements move as free particles. A solid has the outer faces of the cells that are left as its
-surface, so the faces of a tear have contact; once it is in pieces, it has contact with itself, too.
+surface, so the faces of a tear have contact.
 
 The gas of a skin is bounded by its triangles and by a cap across each hole: a strip of triangles between the vertices
 of the rim. Net force and torque of a pressure on triangles and caps vanish for each piece of a skin, so the gas neither
@@ -24,7 +24,7 @@ from ..bodies.lattice.springs import PAIRS
 from ..energy.hinges import rest_hinges
 from ..impulses.ticks import TICK
 from ..model import Edges, Model, Surfaces, Tetrahedra
-from .pieces import broken_bodies, pieces_of
+from .pieces import pieces_of
 
 #: Speed of sound in air [m/s]. A piece of a skin holds its gas while sound cannot pass its volume through its holes, as
 #: they are at rest, in a tick: a body that takes steps within ticks would feel a sealed bag where there is none.
@@ -140,7 +140,7 @@ class Deletion:
         modulus = (model.hinge_share * model.bend_modulus)[body]
         hinges = rest_hinges(model.rest_positions, skin, modulus, body, model.edges)
         gas = self._gas_of(torn)
-        left = replace(
+        return replace(
             model,
             surfaces=surfaces,
             edges=Edges._make(each[kept] for each in model.edges),
@@ -150,10 +150,6 @@ class Deletion:
             fans=triangle_fans(gas.triangles, count),
             rest_volume=gas.rest_volume,
         )
-        is_solid = np.zeros(model.body_count, bool)
-        is_solid[model.point_body[model.cells[:, 0]]] = True
-        is_solid[: model.membrane_count] &= broken_bodies(left)
-        return replace(left, self_collision=model.self_collision | is_solid)
 
     def _surfaces(self, torn: BoolArray) -> Surfaces:
         """Surfaces of what is left."""

@@ -32,7 +32,7 @@ def broken_bodies(model: Model) -> BoolArray:
 
 
 def may_split(model: Model) -> bool:
-    """Whether a solid may tear; it has contact with itself once it is in pieces."""
+    """Whether a solid may tear: its pieces may cross others."""
     return bool((model.plasticity.tear_strain[model.point_body[model.cells[:, 0]]] > 0.0).any())
 
 

@@ -33,7 +33,7 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
             settings.body_type
         ]
         may_split = settings.tear_strain > 0.0 and settings.body_type not in SKINS
-        if may_split or (settings.self_collision and settings.body_type in SKINS):
+        if settings.self_collision:
             parts.add("SELF_CONTACT")
         if may_split or settings.sticks:
             parts.add("CROSSED")  # pieces, and bodies whose bonds break, may cross others

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from crossings import assert_nothing_crosses
-from scenes import advance, momenta
+from scenes import advance, energy, momenta, played
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.solvers.xpbd.pressure_retention import compliance_ratio
 from solid_scene import bar, place, static_moves, world_of
@@ -249,3 +249,36 @@ def test_xpbd_has_the_predicted_compliance_ratio(modulus, substeps):
         "stretch of a bar that hangs, in units of ρ g L² / 2E", room="solvers/xpbd", measured=longer, expected=told,
         rel=0.1, source="`compliance_ratio`: a closed form of one sweep", reason="an estimate for a long row of edges",
     )  # fmt: skip
+
+
+def folded_bar(gap=0.14, thickness=0.1, leg=0.5):
+    """A bar of `thickness` bent into a U that lies on its side: two legs of a length above each other, a `gap` apart."""
+    radius = 0.5 * (gap + thickness)
+    x, triangles = shapes.box(1.0, 10)
+    along, across, out = ((x + [0.5, 0.0, 0.0]) * (2.0 * leg + np.pi * radius, 0.2, thickness)).T
+    turn = np.clip((along - leg) / radius, 0.0, np.pi)
+    bent = np.stack([-np.sin(turn), 0.0 * turn, -np.cos(turn)], axis=1) * (radius + out)[:, None]
+    straight = np.where(along < leg, leg - along, np.maximum(along - leg - np.pi * radius, 0.0))
+    return bent + np.stack([straight, across, 0.0 * turn + radius + 0.5 * thickness + 0.02], axis=1), triangles
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kind", ["SOLID", "TRUSS"])
+def test_a_folded_bar_rests_on_itself(solver, kind):
+    """The upper leg sinks on the lower one and stays there; without contact with itself it sinks into it."""
+    x, triangles = folded_bar()
+    ends = [np.flatnonzero((x[:, 0] > 0.4) & half) for half in (x[:, 2] < 0.14, x[:, 2] > 0.14)]
+    heights = {}
+    for touches in (True, False):
+        world = world_of(
+            (x, triangles), kind=kind, self_collision=touches, cell_size=0.05, mass=5.0, modulus=3e3, damping=5.0,
+            bounciness=0.0, solver=solver, substeps=20,
+        )  # fmt: skip
+        most = energy(world)
+        for frame in played(world, 60):
+            if touches and frame % 5 == 0:
+                assert_nothing_crosses(world)
+            assert energy(world) < 1.001 * most
+        lower, upper = (world.positions(0)[own, 2].mean() for own in ends)
+        heights[touches] = upper - lower
+    assert heights[False] < 0.05 < 0.09 < heights[True] < 0.12
