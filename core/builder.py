@@ -157,9 +157,9 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
           the papers' methods alone.
         * `spring_damping`: Modulus of the dampers along the springs [Pa s]: they resist a rate of strain as the
           springs, by Young's modulus, resist strain.
-        * `damping`, `rigid_springs`, `friction`, `bounciness`, `thickness`, `self_collision`, `pinned`, `velocity`: As in
-          `add_membrane`. Pinned vertices pin the lattice's vertices on the faces between them and at least the nearest
-          one each.
+        * `damping`, `rigid_springs`, `friction`, `bounciness`, `thickness`, `self_collision`, `pinned`, `velocity`: As
+          in `add_membrane`. Pinned vertices pin the lattice's vertices on the faces between them and at least the
+          nearest one each.
         * `spring_constant`, `point_mass`: k [N/m] of every spring of the lattice, and [kg] of every of its points; they
           replace modulus, and mass and density. What keeps the volume follows k, so that Poisson's ratio stays.
         * `volume_compliance`: Of every tetrahedron of a SOLID [m^3/Pa], in place of that by modulus and Poisson's

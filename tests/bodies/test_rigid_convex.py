@@ -101,7 +101,9 @@ def test_the_axis_separates_by_no_more_than_the_distance(first, second, seed, aw
     if true < 1e-6:
         assert pair.count > 0
         assert pair.gap.min() < 1e-6
-    elif pair.count:  # else they pass each other, corner by corner
+    else:
+        assert pair.count > 0
+        assert pair.gap.min() <= true + 1e-5  # whatever comes nearest, also corner by corner
         separation = (pair.of(1) @ pair.normal).min() - (pair.of(0) @ pair.normal).max()
         assert 0.0 < separation <= true + 1e-6
         assert pair.gap.min() >= separation - 1e-9

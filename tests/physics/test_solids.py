@@ -252,7 +252,7 @@ def test_xpbd_has_the_predicted_compliance_ratio(modulus, substeps):
 
 
 def folded_bar(gap=0.14, thickness=0.1, leg=0.5):
-    """A bar of `thickness` bent into a U that lies on its side: two legs of a length above each other, a `gap` apart."""
+    """A bar of `thickness` bent into a U that lies on its side: two legs above each other, a `gap` apart."""
     radius = 0.5 * (gap + thickness)
     x, triangles = shapes.box(1.0, 10)
     along, across, out = ((x + [0.5, 0.0, 0.0]) * (2.0 * leg + np.pi * radius, 0.2, thickness)).T

@@ -4,7 +4,8 @@ The axes that can separate two polyhedra are the normals of their faces and the 
 (Gottschalk 1996; Martin 2009, 5.2.3); of the edges only those pairs matter that build a face of the Minkowski sum
 (Gregorius, "The separating axis test between convex polyhedra", GDC 2013). Where a face separates best, the most
 opposite face of the other body is clipped to its outline; the corners are the contact points. Else the closest points
-of two edges are the contact point.
+of two edges are the contact point; so they are where the face has nothing near before it, and bodies that turn or pass
+come nearest with their rims.
 """
 
 import math
@@ -134,13 +135,19 @@ def cut(polygon, count, px, py, pz, nx, ny, nz, out):
 
 
 @kernel
-def facing(shapes, other, normals, n):
-    """The face of the other body whose normal is most opposite to n."""
+def facing(shapes, other, corners, normals, n):
+    """The face of the other body with its lowest corner along n whose normal is most opposite to n."""
+    lowest, height = -1, math.inf
+    for i in range(shapes.corner_start[other], shapes.corner_start[other + 1]):
+        if dot(n, corners[i]) < height:
+            lowest, height = i, dot(n, corners[i])
     best, least = -1, math.inf
     for face in range(shapes.face_start[other], shapes.face_start[other + 1]):
         along = dot(n, normals[face])
         if along < least:
-            best, least = face, along
+            for k in range(shapes.loop_start[face], shapes.loop_start[face + 1]):
+                if shapes.loops[k] == lowest:
+                    best, least = face, along
     return best
 
 
@@ -158,10 +165,10 @@ def is_near(points, count, i, distance):
 def face_points(shapes, face, body, other, poses, corners, normals, margin, slack, polygon, scratch):
     """Write points of the other body over a face and nearer than `margin` to `polygon`; returns their number.
 
-    Of points nearer than `slack` to each other one is kept.
+    Of points nearer than `slack` to each other one is kept. Also returns the least height of any [m], else `margin`.
     """
     n = normals[face]
-    incident = facing(shapes, other, normals, n)
+    incident = facing(shapes, other, corners, normals, n)
     count = 0
     for k in range(shapes.loop_start[incident], shapes.loop_start[incident + 1]):
         if count < MOST_CORNERS:
@@ -181,11 +188,13 @@ def face_points(shapes, face, body, other, poses, corners, normals, margin, slac
                 polygon[i, axis] = scratch[i, axis]
         count = kept
         if count == 0:
-            return 0
+            return 0, margin
     level = dot(n, poses[body]) + shapes.offsets[face]
-    kept = 0
+    kept, lowest = 0, margin
     for i in range(count):
-        if dot(n, polygon[i]) - level < margin and not is_near(polygon, kept, i, slack):
+        height = dot(n, polygon[i]) - level
+        lowest = min(lowest, height)
+        if height < margin and not is_near(polygon, kept, i, slack):
             for axis in range(3):
                 polygon[kept, axis] = polygon[i, axis]
             kept += 1
@@ -195,7 +204,7 @@ def face_points(shapes, face, body, other, poses, corners, normals, margin, slac
             for axis in range(3):
                 polygon[i, axis] = polygon[k, axis]
         kept = MOST_POINTS
-    return kept
+    return kept, lowest
 
 
 @kernel
@@ -211,6 +220,41 @@ def turn_back(matrix, x, y, z, out):
     """A direction of the world in a body's frame."""
     for axis in range(3):
         out[axis] = matrix[0, axis] * x + matrix[1, axis] * y + matrix[2, axis] * z
+
+
+@kernel
+def place_between(shapes, edge_a, edge_b, a, b, poses, matrices, corners, scratch, anchor):
+    """Write the closest points of two edges as the anchors of a contact point."""
+    p, p_end = corners[shapes.edges[edge_a, 0]], corners[shapes.edges[edge_a, 1]]
+    q, q_end = corners[shapes.edges[edge_b, 0]], corners[shapes.edges[edge_b, 1]]
+    s, t, _, _, _, _ = closest_on_edges(
+        p[0], p[1], p[2], p_end[0] - p[0], p_end[1] - p[1], p_end[2] - p[2],
+        q[0], q[1], q[2], q_end[0] - q[0], q_end[1] - q[1], q_end[2] - q[2],
+    )  # fmt: skip
+    for axis in range(3):
+        scratch[0, axis] = p[axis] + s * (p_end[axis] - p[axis])
+        scratch[1, axis] = q[axis] + t * (q_end[axis] - q[axis])
+    to_local(matrices[a], poses[a], scratch[0], anchor[0])
+    to_local(matrices[b], poses[b], scratch[1], anchor[1])
+
+
+@kernel
+def nearest_edges(shapes, a, b, corners):
+    """Edges of bodies a and b that are nearest to each other, their distance [m], and the unit normal from a to b."""
+    best_a, best_b, least = -1, -1, math.inf
+    nx = ny = nz = 0.0
+    for i in range(shapes.edge_start[a], shapes.edge_start[a + 1]):
+        p, p_end = corners[shapes.edges[i, 0]], corners[shapes.edges[i, 1]]
+        for j in range(shapes.edge_start[b], shapes.edge_start[b + 1]):
+            q, q_end = corners[shapes.edges[j, 0]], corners[shapes.edges[j, 1]]
+            _, _, x, y, z, square = closest_on_edges(
+                p[0], p[1], p[2], p_end[0] - p[0], p_end[1] - p[1], p_end[2] - p[2],
+                q[0], q[1], q[2], q_end[0] - q[0], q_end[1] - q[1], q_end[2] - q[2],
+            )  # fmt: skip
+            if square < least:
+                best_a, best_b, least, nx, ny, nz = i, j, square, -x, -y, -z
+    least = math.sqrt(least)
+    return best_a, best_b, least, nx / least, ny / least, nz / least
 
 
 @kernel
@@ -230,26 +274,21 @@ def meet(shapes, a, b, poses, matrices, corners, normals, margin, slack, polygon
     edge_a, edge_b, gap_e, nx, ny, nz = best_edges(shapes, a, b, poses, corners, normals, margin)
     if gap_e > margin:
         return 0, 0
-    if edge_a >= 0 and gap_e > max(gap_a, gap_b) + slack:
-        p, p_end = corners[shapes.edges[edge_a, 0]], corners[shapes.edges[edge_a, 1]]
-        q, q_end = corners[shapes.edges[edge_b, 0]], corners[shapes.edges[edge_b, 1]]
-        s, t, _, _, _, _ = closest_on_edges(
-            p[0], p[1], p[2], p_end[0] - p[0], p_end[1] - p[1], p_end[2] - p[2],
-            q[0], q[1], q[2], q_end[0] - q[0], q_end[1] - q[1], q_end[2] - q[2],
-        )  # fmt: skip
-        for axis in range(3):
-            scratch[0, axis] = p[axis] + s * (p_end[axis] - p[axis])
-            scratch[1, axis] = q[axis] + t * (q_end[axis] - q[axis])
-        to_local(matrices[a], poses[a], scratch[0], anchor[0, 0])
-        to_local(matrices[b], poses[b], scratch[1], anchor[0, 1])
-        turn_back(matrices[a], nx, ny, nz, normal)
-        return 1, 0
-    owner = 1 if gap_b > gap_a + slack else 0
+    owner, face, gap = (1, face_b, gap_b) if gap_b > gap_a + slack else (0, face_a, gap_a)
     body, other = (b, a) if owner == 1 else (a, b)
-    face = face_b if owner == 1 else face_a
-    count = face_points(shapes, face, body, other, poses, corners, normals, margin, slack, polygon, scratch)
     n = normals[face]
     level = dot(n, poses[body]) + shapes.offsets[face]
+    by_edges, count = edge_a >= 0 and gap_e > max(gap_a, gap_b) + slack, 0
+    if not by_edges:
+        count, lowest = face_points(shapes, face, body, other, poses, corners, normals, margin, slack, polygon, scratch)
+        if lowest > max(gap + slack, 0.0):  # what comes nearest is not before the face
+            if gap > 0.0:
+                edge_a, edge_b, gap_e, nx, ny, nz = nearest_edges(shapes, a, b, corners)
+            by_edges = edge_a >= 0 and gap_e < lowest
+    if by_edges:
+        place_between(shapes, edge_a, edge_b, a, b, poses, matrices, corners, scratch, anchor[0])
+        turn_back(matrices[a], nx, ny, nz, normal)
+        return 1, 0
     for i in range(count):
         height = dot(n, polygon[i]) - level
         to_local(matrices[other], poses[other], polygon[i], anchor[i, 1 - owner])
