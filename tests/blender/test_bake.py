@@ -55,6 +55,19 @@ def test_a_bake_waits_for_the_last_frame() -> None:
     assert bpy.ops.softpressure.bake() == {"FINISHED"}
 
 
+@pytest.mark.parametrize("operator", ["bake", "export"])
+def test_a_script_that_changes_the_scene_and_sets_a_frame_gets_no_old_frames(operator: str, tmp_path: Path) -> None:
+    add_ball()
+    simulate()
+    bpy.context.scene.gravity = (0, 0, -1)
+    frame(10)
+    given = {"filepath": str(tmp_path / "ball.abc")} if operator == "export" else {}
+    with pytest.raises(RuntimeError, match="out of date"):
+        getattr(bpy.ops.softpressure, operator)(**given)
+    simulate()
+    assert getattr(bpy.ops.softpressure, operator)(**given) == {"FINISHED"}
+
+
 def test_baked_positions_are_the_simulated_ones_at_frames_and_linear_between() -> None:
     ball = add_ball()
     ball.rotation_euler = (0.3, 0.2, 0.1)
