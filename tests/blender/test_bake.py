@@ -55,6 +55,17 @@ def test_a_bake_waits_for_the_last_frame() -> None:
     assert bpy.ops.softpressure.bake() == {"FINISHED"}
 
 
+def test_a_bake_of_some_frames_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    add_ball()
+    frame(1)  # as it is after a body was added and the timeline was rewound
+    bake()
+    assert "1 body is baked with frame 1 of 10: Free Bake and Simulate first for all" in capfd.readouterr().out
+    bpy.ops.softpressure.free_bake()
+    simulate()
+    bake()
+    assert "1 body is baked\n" in capfd.readouterr().out
+
+
 @pytest.mark.parametrize("operator", ["bake", "export"])
 def test_a_script_that_changes_the_scene_and_sets_a_frame_gets_no_old_frames(operator: str, tmp_path: Path) -> None:
     add_ball()
