@@ -55,9 +55,11 @@ def test_a_bake_waits_for_the_last_frame() -> None:
     assert bpy.ops.softpressure.bake() == {"FINISHED"}
 
 
-def test_a_bake_of_some_frames_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_bake_and_an_export_of_some_frames_say_so(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     add_ball()
     frame(1)  # as it is after a body was added and the timeline was rewound
+    assert bpy.ops.softpressure.export(filepath=str(tmp_path / "ball.pc2")) == {"FINISHED"}
+    assert "Exported frame 1 of 10 to " in capfd.readouterr().out
     bake()
     assert "1 body is baked with frame 1 of 10: Free Bake and Simulate first for all" in capfd.readouterr().out
     bpy.ops.softpressure.free_bake()
