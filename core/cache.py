@@ -153,7 +153,7 @@ class FrameCache:
     def transform(self, body: int, frame: int) -> NDArray[np.float64]:
         """World from local matrix of one body at a whole frame, shape (4, 4)."""
         self._check(frame)
-        return self._transforms[frame - self.first_frame][body]
+        return self._transforms[frame - self.first_frame][body].copy()
 
     def write(self, file: IO[bytes]) -> None:
         """Write everything to an open binary file."""

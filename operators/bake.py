@@ -59,9 +59,11 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
         return bake.bake(scene, scene.softpressure.key_error if self.target == "RELATIVE_KEYS" else None)
 
     def done_text(self, context: Context) -> str:
-        """How many objects are baked, and how near to the cache if not exactly."""
+        """How many objects are baked, which frames if not all, and how near to the cache if not exactly."""
         count = len(sessions.baked(context.scene))
         text = "1 body is baked" if count == 1 else f"{count} bodies are baked"
+        if status.cache_share(context.scene) < 1.0:
+            text += f" with {status.cache_text(context.scene)}: Free Bake and Simulate first for all"
         return ", ".join([text, *status.thinned_texts(context.scene)])
 
 

@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..softpressure.exporting import formats
+from ..softpressure.reports import status
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .job import JobOperator
@@ -78,9 +79,10 @@ class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
 
         return export.export(context.scene, self._path(), self.only_selected)
 
-    def done_text(self, _context: Context) -> str:
-        """Where it was written."""
-        return f"Exported to {self._path()}"
+    def done_text(self, context: Context) -> str:
+        """Where it was written, and which frames if not all."""
+        is_part = not sessions.baked(context.scene) and status.cache_share(context.scene) < 1.0
+        return f"Exported {status.cache_text(context.scene) + ' ' if is_part else ''}to {self._path()}"
 
     def _path(self) -> Path:
         path = Path(bpy.path.abspath(self.filepath))

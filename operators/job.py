@@ -7,7 +7,7 @@ import bpy
 
 from ..softpressure.bodies import wording
 from ..softpressure.scene_io.blender_types import Context
-from ..softpressure.state import jobs
+from ..softpressure.state import jobs, sessions
 from .needs import NeedingOperator
 from .reports import report
 
@@ -47,6 +47,7 @@ class JobOperator(NeedingOperator):
     def execute(self, context: Context) -> set[Any]:
         """All at once."""
         jobs.end()
+        sessions.mark_all()  # what a script changes before it sets a frame is evaluated with that, without a word
         manager = context.window_manager
         manager.progress_begin(0.0, 1.0)
         try:

@@ -15,7 +15,7 @@ from .holes import fill_holes
 from .nearest import nearest_triangles
 from .parts import part_names, united
 from .remesh import Remeshed, remesh
-from .repair import Mesh, oriented, split_pinched, weld, without_doubles
+from .repair import WELD, Mesh, oriented, split_pinched, weld, without_doubles
 from .shrink import LARGE, shrunk
 from .surface import Numbers, set_twins
 from .wrapped_parts import GAP, nearer, open_groups, wrapped_parts
@@ -74,14 +74,15 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
     given, triangles = np.ascontiguousarray(positions, float), np.ascontiguousarray(triangles, np.int64).reshape(-1, 3)
     if len(triangles) == 0 or not np.isfinite(given).all():
         raise MeshError("mesh: no faces, or coordinates that are not finite; nothing to simulate. Rebuild its faces.")
-    check_extent("mesh", given)
+    used = given[np.unique(triangles)]
+    check_extent("mesh", used)
     triangles = in_order(triangles)
     if len(given) > LARGE and (small := shrunk(given, triangles)) is not None:
         found = yield from even_mesh_slices(small.x, small.triangles, vertex_count)
         face, normals = found.face[small.cluster], found.drawn_normals[small.cluster]
         return found._replace(face=face, drawn_normals=normals, nearest=small.first[found.nearest])
     # in a frame of its own with sizes near 1, so that constants need no unit
-    middle, size = 0.5 * (given.min(axis=0) + given.max(axis=0)), float(np.ptp(given, axis=0).max())
+    middle, size = 0.5 * (used.min(axis=0) + used.max(axis=0)), float(np.ptp(used, axis=0).max())
     x = (given - middle) / size
     drawn, mesh, notes = repaired(x, triangles)
     carrier = mesh if len(mesh.x) == len(drawn.x) else drawn  # where values of drawn vertices are known
@@ -149,9 +150,11 @@ def in_order(triangles: Numbers) -> Numbers:
 def repaired(x: FloatArray, triangles: Numbers) -> tuple[Mesh, Mesh, tuple[str, ...]]:
     """The mesh welded and wound, the same with its holes filled, and notes.
 
-    `WRAPPED` is among the notes if it is still to be wrapped.
+    `WRAPPED` is among the notes if it is still to be wrapped. Raises `MeshError` if faces are flattened to lines.
     """
     welded = weld(x, triangles)
+    if not _area(welded) > WELD:
+        raise MeshError(f"mesh: its {len(triangles)} triangles have no area. Scale it, or rebuild its faces.")
     mesh = without_doubles(welded)
     if len(mesh.triangles) == 0:  # sheets back to back
         return welded, welded, (WRAPPED,)

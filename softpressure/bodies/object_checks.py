@@ -207,6 +207,12 @@ def check_motion(obj: bpy.types.Object) -> None:
             f"{obj.name}: its parent {obj.parent.name} is of type {obj.parent_type.title()}, which cannot be undone. "
             "Clear the parent (Alt P, Keep Transformation)."
         )
+    other = obj.rigid_body
+    if other is not None and other.type == "ACTIVE" and not other.kinematic:
+        raise MeshError(
+            f"{obj.name}: is an active rigid body of Blender, too, which moves it. Remove that (Object > Rigid Body > "
+            "Remove), or set it to Animated."
+        )
     shear = rotations.shear(mesh_io.world_matrix(obj))
     if shear > _SHEARED:
         raise MeshError(

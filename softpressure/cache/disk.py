@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...core import CacheError, State, World
 from ...core.cache import FrameCache
+from ..scene_io import file_names
 from ..state import measurements, sessions, worker_thread
 from . import journal
 
@@ -27,7 +28,7 @@ def path_of(scene: bpy.types.Scene, blend_path: str = "", take: str | None = Non
         return None
     chosen, key = scene.softpressure.cache_folder, sessions.of(scene).take if take is None else take
     folder = Path(bpy.path.abspath(chosen, start=str(blend.parent))) if chosen else blend.parent
-    name = bpy.path.clean_name(scene.name) + (f".take{key}" if key else "")  # clean names have no point
+    name = file_names.of(scene, bpy.data.scenes) + (f".take{key}" if key else "")  # clean names have no point
     return folder / f"softpressure_{blend.stem}" / f"{name}.npz"
 
 

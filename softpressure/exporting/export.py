@@ -11,7 +11,7 @@ import bpy
 from ...core import CacheError, SoftPressureError
 from ..baking import bake
 from ..reports import trace
-from ..scene_io import baked, mesh_io
+from ..scene_io import baked, file_names, mesh_io
 from ..scene_io.mesh_io import Float32Array
 from ..state import measurements, sessions
 from ..state.jobs import Work
@@ -159,7 +159,7 @@ def _targets(scene: bpy.types.Scene, path: Path, only_selected: bool) -> dict[bp
         raise SoftPressureError(f"{path}: no soft body {which}. Point caches hold soft bodies; add or select one.")
     if len(found) == 1:
         return {found[0]: path}
-    return {obj: path.with_stem(f"{path.stem}_{bpy.path.clean_name(obj.name)}") for obj in found}
+    return {obj: path.with_stem(f"{path.stem}_{file_names.of(obj, found)}") for obj in found}
 
 
 def _check_place(path: Path) -> None:

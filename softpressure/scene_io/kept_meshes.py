@@ -23,7 +23,7 @@ from .seen_shape import Shape
 #: The custom property.
 KEY = "softpressure_mesh"
 #: Raise it when even meshes come out differently, so that kept ones are made anew.
-VERSION = 3
+VERSION = 4
 #: Share of seen vertices whose distance from the simulated surface the thickness covers.
 _COVERED = 0.95
 #: Meshes in memory, of shapes that were used last.
@@ -59,7 +59,7 @@ def find(obj: DataBlock, key: str) -> Kept | None:
 def making(shape: Shape, count: int) -> Generator[float, None, Kept]:
     """Make a mesh in slices: yields the share that is done. Reads none of Blender's data. Raises `MeshError`."""
     even = yield from even_mesh_slices(shape.positions, shape.triangles, count)
-    stand_off = stand_off_of(even, shape.positions)
+    stand_off = stand_off_of(even, shape.positions, shape.triangles)
     if not shape.is_as_drawn:
         even = bound_mesh(even.positions, even.triangles, shape.own, shape.own_triangles, even.notes)
     return Kept(_in_short(even), stand_off)
@@ -93,9 +93,9 @@ def drop(obj: DataBlock) -> None:
         del obj[KEY]
 
 
-def stand_off_of(mesh: EvenMesh, positions: FloatArray) -> float:
-    """How far vertices that are bound to a mesh stand out of it, but for a twentieth of them."""
-    offsets = Follower(mesh, positions).offsets
+def stand_off_of(mesh: EvenMesh, positions: FloatArray, triangles: IntArray) -> float:
+    """How far vertices of faces that are bound to a mesh stand out of it, but for a twentieth of them."""
+    offsets = Follower(mesh, positions).offsets[np.unique(triangles)]
     return float(np.quantile(np.where(offsets[:, 2] > 0.0, np.linalg.norm(offsets, axis=1), 0.0), _COVERED))
 
 

@@ -44,7 +44,7 @@ def read(name: str, mesh: Mesh, matrix: FloatArray, shape: str) -> tuple[FloatAr
     if not volume > _FLAT_SHARE * float(size.max()) ** 3:
         extent = " x ".join(f"{length:.3g}" for length in size)
         raise MeshError(
-            f"{name}: its {len(local)} vertices ({extent} m) lie in a plane; a rigid body needs a volume. "
+            f"{name}: its {len(local)} vertices ({extent} m) enclose no volume, which a rigid body needs. "
             "Give it thickness, with a Solidify modifier for example."
         )
     check_closed_surface(name, positions, triangles)

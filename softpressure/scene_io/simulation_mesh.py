@@ -282,7 +282,12 @@ def _bound_to_cage(
     check_closed_surface(cage.name, positions, triangles)
     seen = mesh_io.to_world(shape.placement, shape.positions)
     mesh = bound_mesh(positions, triangles, seen, shape.triangles)
-    stand_off = kept_meshes.stand_off_of(mesh, seen)
+    stand_off = kept_meshes.stand_off_of(mesh, seen, shape.triangles)
+    if stand_off > float(np.ptp(positions, axis=0).max()):
+        raise MeshError(
+            f"{obj.name}: lies {units.length_text(scene, stand_off)} outside of its cage {cage.name}. Move the cage "
+            "around it, or choose another one."
+        )
     if not shape.is_as_drawn:
         mesh = bound_mesh(positions, triangles, shape.world, shape.own_triangles)
     return mesh, stand_off

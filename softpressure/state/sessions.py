@@ -306,13 +306,17 @@ def objects(scene: bpy.types.Scene, *kinds: str) -> list[bpy.types.Object]:
 
 def _marked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The objects of a scene that have a kind. Asking each of thousands takes milliseconds, so they are kept until a
-    change is possible or others are in the scene.
+    change is possible or others are in the scene. What was baked in another file only plays, as any animation does.
     """
     members = np.empty(len(scene.objects), np.int32)
     scene.objects.foreach_get("session_uid", members)
     found: list[bpy.types.Object] = memo.get(
         ("marked", scene.session_uid, members.tobytes()),
-        lambda: [obj for obj in scene.objects if obj.softpressure.kind != "NONE"],
+        lambda: [
+            obj
+            for obj in scene.objects
+            if obj.softpressure.kind != "NONE" and not (obj.softpressure.is_baked and obj.library is not None)
+        ],
     )
     return found
 

@@ -55,6 +55,32 @@ def test_a_bake_waits_for_the_last_frame() -> None:
     assert bpy.ops.softpressure.bake() == {"FINISHED"}
 
 
+def test_a_bake_and_an_export_of_some_frames_say_so(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    add_ball()
+    frame(1)  # as it is after a body was added and the timeline was rewound
+    assert bpy.ops.softpressure.export(filepath=str(tmp_path / "ball.pc2")) == {"FINISHED"}
+    assert "Exported frame 1 of 10 to " in capfd.readouterr().out
+    bake()
+    assert "1 body is baked with frame 1 of 10: Free Bake and Simulate first for all" in capfd.readouterr().out
+    bpy.ops.softpressure.free_bake()
+    simulate()
+    bake()
+    assert "1 body is baked\n" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("operator", ["bake", "export"])
+def test_a_script_that_changes_the_scene_and_sets_a_frame_gets_no_old_frames(operator: str, tmp_path: Path) -> None:
+    add_ball()
+    simulate()
+    bpy.context.scene.gravity = (0, 0, -1)
+    frame(10)
+    given = {"filepath": str(tmp_path / "ball.abc")} if operator == "export" else {}
+    with pytest.raises(RuntimeError, match="out of date"):
+        getattr(bpy.ops.softpressure, operator)(**given)
+    simulate()
+    assert getattr(bpy.ops.softpressure, operator)(**given) == {"FINISHED"}
+
+
 def test_baked_positions_are_the_simulated_ones_at_frames_and_linear_between() -> None:
     ball = add_ball()
     ball.rotation_euler = (0.3, 0.2, 0.1)

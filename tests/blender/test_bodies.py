@@ -104,6 +104,12 @@ def on_a_vertex() -> Any:
     return ball
 
 
+def moved_by_blender() -> Any:
+    ball = add_ball("Crate", kind=None)
+    bpy.ops.rigidbody.object_add(type="ACTIVE")
+    return ball
+
+
 REFUSED = [
     ("SOFT", open_edges, "Cup: 3 open edges", "then Face > Fill"),
     ("SOFT", non_manifold, "Fin: 1 non-manifold edges", "Delete inner faces"),
@@ -119,13 +125,22 @@ REFUSED = [
     ("SOFT", edited, "Draft: is in Edit Mode", "Leave Edit Mode"),
     ("RIGID", open_mesh, "Cup: 3 open edges; the mesh of a rigid body must be closed", "choose the shape Convex Hull"),
     ("RIGID", flat_hull, "Sheet: its 4 vertices", "Give it thickness, with a Solidify modifier"),
-    ("RIGID", thin_line, "Wire: its 3 vertices", "Give it thickness"),
-    ("RIGID", no_vertices, "Nothing: its 0 vertices", "Give it thickness"),
+    ("RIGID", thin_line, "Wire: its 3 vertices", "enclose no volume, which a rigid body needs. Give it thickness"),
+    ("RIGID", no_vertices, "Nothing: its 0 vertices (0 x 0 x 0 m) enclose no volume", "Give it thickness"),
     ("RIGID", nan, "Ghost: 1 vertices with invalid coordinates", "Delete or move them"),
     ("RIGID", sheared, "Crate: is sheared by", "Apply their scale (Ctrl A)"),
     ("RIGID", on_a_vertex, "Crate: its parent Post is of type Vertex", "Clear the parent (Alt P"),
+    ("RIGID", moved_by_blender, "Crate: is an active rigid body of Blender, too", "Object > Rigid Body > Remove"),
     ("RIGID", edited, "Draft: is in Edit Mode", "Leave Edit Mode"),
 ]
+
+
+@pytest.mark.parametrize(("kind", "is_animated"), [("PASSIVE", False), ("ACTIVE", True)])
+def test_a_rigid_body_that_blender_does_not_move_may_be_one_of_ours(kind: str, is_animated: bool) -> None:
+    box = add_ball("Crate", kind=None)
+    bpy.ops.rigidbody.object_add(type=kind)
+    box.rigid_body.kinematic = is_animated
+    assert bpy.ops.softpressure.add_body(kind="RIGID") == {"FINISHED"} and problem_of(box) == ""
 
 
 @pytest.mark.usefixtures("falling")

@@ -19,7 +19,7 @@ from softpressure_ext.softpressure import handlers
 from softpressure_ext.softpressure.cache import disk, journal, packing
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.simulation import simulate_job
-from softpressure_ext.softpressure.state import jobs
+from softpressure_ext.softpressure.state import jobs, sessions
 from softpressure_ext.softpressure.viewport import cached_range
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -174,6 +174,28 @@ def test_a_cache_too_large_for_a_file_is_reported(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(packing, "MOST_BYTES", 1000)
     handlers.on_save_pre()
     assert packing.KEY not in bpy.context.scene and "at most 2 fit into a .blend" in told()
+
+
+@pytest.mark.parametrize(
+    "names", [("\u5834\u9762\u4e00", "\u5834\u9762\u4e8c"), ("Shot/1", "Shot_1"), ("shot", "Shot")]
+)
+def test_scenes_of_similar_names_keep_a_cache_each(names: tuple[str, str], tmp_path: Path) -> None:
+    for place, name in enumerate(names):
+        if place:
+            bpy.ops.scene.new()
+            bpy.context.scene.frame_end = 10
+        bpy.context.scene.name = name
+        add_ball(f"Ball {name}", (0, 0, 5 + place))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shots.blend"))
+    for name in names:
+        bpy.context.window.scene = bpy.data.scenes[name]
+        assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    places = {disk.path_of(scene) for scene in bpy.data.scenes}
+    assert len({str(place).lower() for place in places}) == 2 and all(place.exists() for place in places)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    for name in names:
+        assert sessions.of(bpy.data.scenes[name]).run.cache.body_names == (f"Ball {name}",)
 
 
 @pytest.mark.smoke

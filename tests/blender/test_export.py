@@ -277,6 +277,14 @@ def test_several_soft_bodies_have_a_point_cache_each(tmp_path: Path) -> None:
         export(tmp_path / "none.pc2", only_selected=True)
 
 
+def test_bodies_of_similar_names_have_a_point_cache_each(tmp_path: Path) -> None:
+    for place, name in enumerate(("\u7403\u4e00", "\u7403\u4e8c", "Ball/1", "Ball_1")):
+        add_ball(name, (3 * place, 0, 5))
+    bpy.ops.softpressure.simulate()
+    export(tmp_path / "out.pc2")
+    assert len({path.name.lower() for path in tmp_path.iterdir()}) == 4
+
+
 def on_a_cage() -> Any:
     """A mesh that follows a soft cage by a modifier, as *Add Cage* of earlier versions left it."""
     cage = add_mesh("Ball Cage", *shapes.icosphere(3, 0.6, (0.0, 0.0, 0.0)))

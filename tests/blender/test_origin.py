@@ -93,3 +93,12 @@ def test_a_bake_keeps_the_vertices_and_a_freed_one_follows_again(target: str) ->
         frame(number)
         check(ball, number)
     assert tuple(ball.location) == (0.0, 0.0, 5.0)
+
+
+def test_a_bake_leaves_the_cached_frames_as_they_are() -> None:
+    falling_ball(origin_follows=True)
+    bpy.ops.softpressure.simulate()
+    cache = this_run().cache
+    before = [cache.transform(0, number).copy() for number in (1, 10)]
+    assert bpy.ops.softpressure.bake() == bpy.ops.softpressure.free_bake() == {"FINISHED"}
+    np.testing.assert_array_equal([cache.transform(0, number) for number in (1, 10)], before)  # of later bakes, too

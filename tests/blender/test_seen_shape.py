@@ -240,6 +240,10 @@ def test_an_object_is_the_cage(is_hidden: bool) -> None:
     cage.location.x += 0.1
     bpy.context.view_layer.update()
     assert this_session().is_out_of_date(bpy.context.scene)
+    cage.location.x, cage.hide_viewport = 9.0, False  # Blender does not move what is hidden
+    with pytest.raises(RuntimeError, match=f"m outside of its cage {cage.name}. Move"):
+        bpy.ops.softpressure.simulate()
+    assert "Move the cage around it" in problem_of(obj)
     cage.softpressure.kind = "COLLIDER"
     assert "is a body itself" in problem_of(obj)
 

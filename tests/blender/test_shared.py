@@ -212,6 +212,11 @@ def from_library(tmp_path: Path, kind: str | None = None) -> Any:
     ball = add_ball(kind=kind)
     path = tmp_path / "library.blend"
     bpy.data.libraries.write(str(path), {ball}, fake_user=True)
+    return link_ball(path)
+
+
+def link_ball(path: Path) -> Any:
+    """The ball of a file, linked into an empty one."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 10
     with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
@@ -261,6 +266,21 @@ def test_a_linked_object_is_refused_with_the_way_out(tmp_path: Path, kind: str, 
     select(ball.override_create(remap_local_usages=True))  # the way out
     assert bpy.ops.softpressure.add_body(kind=kind) == {"FINISHED"}
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+
+
+@pytest.mark.parametrize("kind", ["SOFT", "RIGID"])
+def test_what_was_baked_in_another_file_plays_beside_what_is_simulated(tmp_path: Path, kind: str) -> None:
+    add_ball(kind=kind)
+    assert bpy.ops.softpressure.simulate() == bpy.ops.softpressure.bake() == {"FINISHED"}
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    linked = link_ball(tmp_path / "library.blend")
+    mine = add_ball("Mine", (3, 0, 5))
+    assert problem_of(linked) == "" and not bpy.ops.softpressure.free_bake.poll()
+    assert bpy.ops.softpressure.simulate() == bpy.ops.softpressure.bake() == {"FINISHED"}
+    frame(6)
+    np.testing.assert_allclose(shown(linked) + (3, 0, 0), shown(mine), atol=1e-5)
+    assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
+    assert linked.softpressure.is_baked and not mine.softpressure.is_baked
 
 
 def test_a_linked_collider_takes_part(tmp_path: Path) -> None:

@@ -214,6 +214,17 @@ def test_a_thickness_that_covers_what_stands_out_is_kept() -> None:
 
 
 @pytest.mark.usefixtures("falling")
+def test_vertices_without_faces_do_not_thicken_the_body() -> None:
+    box = add_primitive("cube", None, size=1, location=(0, 0, 1))
+    box.data.vertices.add(1)
+    box.data.vertices[-1].co = (3, 3, 3)
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    play(1, 3)
+    assert captured().drawn is not None and captured().settings["thickness"] < 0.003
+    np.testing.assert_allclose(shown(box), rest(box) - (0, 0, fallen(2)), atol=2e-6)
+
+
+@pytest.mark.usefixtures("falling")
 @pytest.mark.parametrize("choice", ["AUTO", "DRAWN"])
 def test_a_coarse_mesh_keeps_no_more_than_a_small_share_of_its_size(choice: str) -> None:
     give(add_primitive("cylinder", None, location=(0, 0, 3)), simulation_mesh=choice, kind="SOFT")

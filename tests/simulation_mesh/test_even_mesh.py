@@ -299,8 +299,20 @@ def test_an_empty_mesh_and_too_few_vertices_are_refused():
         even_mesh(np.zeros((3, 3)), np.zeros((0, 3), int), 300)
     with pytest.raises(MeshError, match="one point"):
         even_mesh(np.zeros((3, 3)), np.array([(0, 1, 2)]), 300)
+    x, triangles = shapes.grid(1.0, 8)
+    for way in ((0.0, 0.0), (0.37, 0.0), (0.37, 1e-8)):  # on one line, where some vertices coincide or none
+        along, off = way
+        line = np.outer(x[:, 0] + along * x[:, 1], (1.0, 0.3, 0.7)) + off * x
+        with pytest.raises(MeshError, match="no area"):
+            even_mesh(line, triangles, 300)
     with pytest.raises(ParameterError, match="vertex_count"):
         even_mesh(*CLOSED["cube"], 3)
+
+
+def test_vertices_far_away_without_faces_change_nothing():
+    x, triangles = CLOSED["cube"]
+    even, other = even_mesh(x, triangles, 300), even_mesh(np.vstack([x, (5e3, 0.0, 0.0)]), triangles, 300)
+    assert np.array_equal(other.positions, even.positions) and np.array_equal(other.triangles, even.triangles)
 
 
 def test_very_fine_meshes_are_shrunk_first_and_followed_as_well(monkeypatch):
