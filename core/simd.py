@@ -57,6 +57,16 @@ def _mixed(builder: Any, one: Any, other: Any, order: list[int]) -> Any:
     return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, len(order)), order))
 
 
+def _rotated(builder: Any, one: Any) -> Any:
+    return _mixed(builder, one, one, [1, 2, 0, 3])
+
+
+def _sum_spread(builder: Any, total: Any) -> Any:
+    for order in ([1, 0, 3, 2], [2, 3, 0, 1]):
+        total = builder.fadd(total, _mixed(builder, total, total, order))
+    return total
+
+
 def _filled(builder: Any, start: Any, numbers: tuple[Any, ...]) -> Any:
     """Lanes with the first ones set to numbers."""
     value = ir.Constant(ir.VectorType(numbers[0].type, _COUNT), start)
@@ -209,13 +219,7 @@ def lane(typing_context: Any, value: Any, number: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def sum_spread(typing_context: Any, value: Any) -> Any:
     """Sum of all lanes, (0 + 1) + (2 + 3), in all lanes."""
-
-    def emit(builder: Any, total: Any) -> Any:
-        for order in ([1, 0, 3, 2], [2, 3, 0, 1]):
-            total = builder.fadd(total, _mixed(builder, total, total, order))
-        return total
-
-    return value(value), _emitted(emit)
+    return value(value), _emitted(_sum_spread)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -262,12 +266,30 @@ def transposed(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def rotated(typing_context: Any, value: Any) -> Any:
-    """The lanes x, y, z as y, z, x, the fourth as it is.
+def dot(typing_context: Any, a: Any, b: Any) -> Any:
+    """Sum of the products of all lanes, as a number."""
 
-    Then a cross b is rotated(a * rotated(b) - rotated(a) * b).
-    """
-    return value(value), _emitted(lambda builder, one: _mixed(builder, one, one, [1, 2, 0, 3]))
+    def emit(builder: Any, a: Any, b: Any) -> Any:
+        return builder.extract_element(_sum_spread(builder, builder.fmul(a, b)), _LANE(0))
+
+    return a.element(a, a), _emitted(emit)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def rotated(typing_context: Any, value: Any) -> Any:
+    """The lanes x, y, z as y, z, x, the fourth as it is."""
+    return value(value), _emitted(_rotated)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def cross(typing_context: Any, a: Any, b: Any) -> Any:
+    """a x b of two vectors x, y, z."""
+
+    def emit(builder: Any, a: Any, b: Any) -> Any:
+        first, second = builder.fmul(a, _rotated(builder, b)), builder.fmul(_rotated(builder, a), b)
+        return _rotated(builder, builder.fsub(first, second))
+
+    return a(a, a), _emitted(emit)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

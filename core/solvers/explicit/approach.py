@@ -1,7 +1,7 @@
 """Inelastic impulses that only remove approach where contacts fail, so that the motion limit has little to cut."""
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import four, lane, load4, store4, sum_spread, triple
+from ...simd import dot, four, lane, load4, store4, triple
 from .arrays import GIVEN, RIGID, SOFT
 from .carried import answer, middle, pair_of, place_point, push_body, side_body, try_move, velocity_at
 from .press import free_weight, lever_limited
@@ -26,7 +26,7 @@ def remove_approach(contact, x, y, velocity, h, again):
             if end >= (1.0 - SPENT_SHARE) * least:
                 continue
             wanted, weight = least + MARGIN * contacts.reach[c], load4(contacts.weight, 4 * c)
-            gap = lane(sum_spread(s * weight), 0)
+            gap = dot(s, weight)
             if gap < least:
                 stop(contact, velocity, x, contacts, c, weight, (wanted - gap) / h)
             else:  # two corners only
