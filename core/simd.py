@@ -118,8 +118,8 @@ def _lower_neg(context: Any, builder: Any, signature: Any, arguments: Any) -> An
     return builder.fneg(arguments[0])
 
 
-def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Pointer to element `first` of an array; the first two arguments are both."""
+def place_of(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Pointer to an element of an array; the first two arguments are the array and the element's number."""
     kind, index = signature.args[:2]
     data = context.data_model_manager[kind].get(builder, arguments[0], "data")
     return builder.gep(data, [context.cast(builder, arguments[1], index, types.intp)])
@@ -137,7 +137,7 @@ def load4(typing_context: Any, array: Any, first: Any) -> Any:
     _check(array, first)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         value = builder.load(builder.bitcast(place, _vector(array.dtype).as_pointer()))
         value.align = array.dtype.bitwidth // 8
         return value
@@ -158,7 +158,7 @@ def load3(typing_context: Any, array: Any, first: Any) -> Any:
             ir.FunctionType(vector, [pointer, _LANE, mask, vector]),
             f"llvm.masked.load.v4f{bits}.p0v4f{bits}",
         )
-        place = builder.bitcast(_place(context, builder, signature, arguments), pointer)
+        place = builder.bitcast(place_of(context, builder, signature, arguments), pointer)
         return builder.call(
             read, [place, _LANE(bits // 8), ir.Constant(mask, [1, 1, 1, 0]), ir.Constant(vector, [0.0] * 4)]
         )
@@ -172,7 +172,7 @@ def store4(typing_context: Any, array: Any, first: Any, value: Any) -> Any:
     _check(array, first)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         stored = builder.store(arguments[2], builder.bitcast(place, _vector(array.dtype).as_pointer()))
         stored.align = array.dtype.bitwidth // 8
         return context.get_dummy_value()
@@ -186,7 +186,7 @@ def store3(typing_context: Any, array: Any, first: Any, value: Any) -> Any:
     _check(array, first)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         value = arguments[2]
         pair = builder.shuffle_vector(value, value, ir.Constant(ir.VectorType(_LANE, 2), [0, 1]))
         stored = builder.store(pair, builder.bitcast(place, pair.type.as_pointer()))

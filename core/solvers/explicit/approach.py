@@ -20,7 +20,8 @@ def remove_approach(contact, x, y, velocity, h, again):
         for c in range(contact.run.found[2 + kind]):
             if not (again or fails(contacts, c)):
                 continue
-            place_points(contact, contacts, c, y)
+            for k in range(4):
+                place_point(contact, contacts.points[4 * c + k] >> 2, y)
             s, least = projections(y, contacts, c), least_separation(contacts, c)
             end = separation(s, kind == 1)
             if end >= (1.0 - SPENT_SHARE) * least:
@@ -40,16 +41,6 @@ def remove_approach(contact, x, y, velocity, h, again):
                 b = side_body(contact, contacts, c, side)
                 if b >= 0:
                     try_move(rigid, b - rigid.first_body[0], h)
-
-
-@lean_inline_kernel
-def place_points(contact, contacts, c, y):
-    """Place the points of contact c at the trial poses of its rigid bodies."""
-    if contacts.carried[c]:
-        for k in range(4):
-            i = contacts.points[4 * c + k] >> 2
-            if contact.bodies.kind[contact.points.body[i]] == RIGID:
-                place_point(contact.rigid, contact.points.body[i], i, y)
 
 
 @lean_inline_kernel

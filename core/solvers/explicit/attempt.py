@@ -104,7 +104,7 @@ def drift(contact, x, y, velocity, h, time):
         i = contact.run.carried[k]
         b = contact.points.body[i]
         if bodies.kind[b] == RIGID:
-            place_point(rigid, b, i, y)
+            place_point(contact, i, y)
         else:
             store4(y, 4 * i, load4(contact.points.start, 4 * i) + load4(velocity, 4 * i) * time)
     _, block = claim(team, 0)

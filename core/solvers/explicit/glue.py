@@ -16,7 +16,7 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...model import Model
 from ...simd import cross, lane, load4, root, spread, sum_spread, triple
 from ...tiny import TINY
-from .arrays import RIGID, Contacts, contacts_of
+from .arrays import Contacts, contacts_of
 from .carried import carried_inverse_mass, place_point
 from .layout import Numbering
 from .press import own_inverse_mass, push_sides, sides_velocity
@@ -78,9 +78,7 @@ def hold_glued(contact, glue, x, velocity, h):
 def place_glued(contact, glue, y):
     """Place the attached points of rigid bodies at the trial poses."""
     for c in range(glue.offset.shape[0]):
-        i = glue.rows.points[4 * c + 1] >> 2
-        if contact.bodies.kind[contact.points.body[i]] == RIGID:
-            place_point(contact.rigid, contact.points.body[i], i, y)
+        place_point(contact, glue.rows.points[4 * c + 1] >> 2, y)
 
 
 @lean_inline_kernel

@@ -236,8 +236,7 @@ def project(contact, x, y, velocity, h, rows):
             if not moves(contact, i):
                 continue
             b = points.body[i]
-            if bodies.kind[b] == RIGID:
-                place_point(rigid, b, i, y)
+            place_point(contact, i, y)
             far = beyond(projections(y, contacts, c), k, sides, run.planes[q], least)
             if far <= BEYOND_SHARE * abs(least):
                 continue
@@ -253,7 +252,7 @@ def project(contact, x, y, velocity, h, rows):
             run.cut[b] += abs(size)
             push_body(rigid, r, px, py, pz, size * nx, size * ny, size * nz)
             try_move(rigid, r, h)
-            place_point(rigid, b, i, y)
+            place_point(contact, i, y)
     return count
 
 
