@@ -158,7 +158,7 @@ def _are_near(points: FloatArray, others: FloatArray, distance: float) -> bool:
     for number, place in enumerate(others):
         tree.insert(place, number)
     tree.balance()
-    return all(tree.find(place)[2] <= distance for place in points)
+    return all(tree.find_range(place, distance) for place in points)
 
 
 def followed(
