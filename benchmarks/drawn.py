@@ -134,12 +134,12 @@ def run(_python, _before):
         drop("icosphere 3", method, 2)  # loads what the solvers consist of
     rows = []
     for name in (*FILES, TEXT, *PRIMITIVES):
-        stays = next(each for each in QUALITIES if not drop(name, each, FRAMES)["exploded"])
-        methods = dict.fromkeys((*DETAILS, QUALITIES[0], stays))
+        stays = next((each for each in QUALITIES if not drop(name, each, FRAMES)["exploded"]), None)
+        methods = dict.fromkeys((*DETAILS, QUALITIES[0], stays or QUALITIES[0]))
         found = {method: [] for method in methods}
         for method in ROUNDS * list(methods):
             found[method].append(drop(name, method, FRAMES))
-        row = {"mesh": name, "drawn": found[stays][0]["vertices"], "quality": stays}
+        row = {"mesh": name, "drawn": found[QUALITIES[0]][0]["vertices"], "quality": stays}
         for method, runs in found.items():
             row[str(method)] = {key: statistics.median(each[key] for each in runs) for key in runs[0]}
             row[str(method)]["start"] = runs[0]["start"]  # later ones find the even mesh in memory
@@ -152,11 +152,15 @@ def values(data):
     """What stands in the text."""
     rows = []
     for row in data["rows"]:
-        default, cloth = (row[str(quality)]["ms_per_frame"] for quality in (QUALITIES[0], row["quality"]))
+        quality, default = row["quality"], row[str(QUALITIES[0])]["ms_per_frame"]
         ours = [row[detail]["ms_per_frame"] for detail in DETAILS]
-        told = [f"{number(each, 2)} ({number(cloth / each, 2)})" for each in ours]
-        told.append(f"{number(default, 2)} †" if row["quality"] != QUALITIES[0] else number(default, 2))
-        told.append(f"{number(cloth, 2)} (quality {row['quality']})" if row["quality"] != QUALITIES[0] else "")
+        told = [*(number(each, 2) for each in (*ours, default)), ""]
+        if quality != QUALITIES[0]:
+            told[2:] = f"{told[2]} †", f"none up to quality {QUALITIES[-1]}"
+        if quality is not None:
+            cloth = row[str(quality)]["ms_per_frame"]
+            told[:2] = (f"{number(each, 2)} ({number(cloth / each, 2)})" for each in ours)
+            told[3] = f"{number(cloth, 2)} (quality {quality})" if quality != QUALITIES[0] else ""
         rest = [number(ours[0] - row["NORMAL"]["solver"], 2), number(row["NORMAL"]["start"], 2)]
         rows.append([row["mesh"], f"{row['drawn']:,}", *told, *rest])
     head = ["mesh", "drawn vertices", *DETAILS, "Cloth", "Cloth that stays", "beside", "start"]

@@ -11,6 +11,8 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from .simd import place_of
+
 ir = cgutils.ir
 
 _BYTES = 8
@@ -22,19 +24,12 @@ _WAITS = {
 }
 
 
-def _word(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Pointer to a word; the first two arguments are an array and a place in it."""
-    kind, index = signature.args[:2]
-    data = context.data_model_manager[kind].get(builder, arguments[0], "data")
-    return builder.gep(data, [context.cast(builder, arguments[1], index, types.intp)])
-
-
 @intrinsic  # type: ignore[untyped-decorator]
 def observed(typing_context: Any, words: Any, place: Any) -> Any:
     """The word there."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load_atomic(_word(context, builder, signature, arguments), "acquire", _BYTES)
+        return builder.load_atomic(place_of(context, builder, signature, arguments), "acquire", _BYTES)
 
     return types.int64(words, place), generate
 
@@ -44,7 +39,7 @@ def publish(typing_context: Any, words: Any, place: Any, value: Any) -> Any:
     """Write a word."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store_atomic(arguments[2], _word(context, builder, signature, arguments), "release", _BYTES)
+        builder.store_atomic(arguments[2], place_of(context, builder, signature, arguments), "release", _BYTES)
         return context.get_dummy_value()
 
     return types.void(words, place, types.int64), generate
@@ -55,7 +50,7 @@ def exchanged(typing_context: Any, words: Any, place: Any, expected: Any, value:
     """Write a word if it is still what is expected; whether it was."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word = _word(context, builder, signature, arguments)
+        word = place_of(context, builder, signature, arguments)
         found = builder.cmpxchg(word, arguments[2], arguments[3], "acq_rel", "monotonic")
         return builder.extract_value(found, 1)
 

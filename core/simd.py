@@ -57,6 +57,16 @@ def _mixed(builder: Any, one: Any, other: Any, order: list[int]) -> Any:
     return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, len(order)), order))
 
 
+def _rotated(builder: Any, one: Any) -> Any:
+    return _mixed(builder, one, one, [1, 2, 0, 3])
+
+
+def _sum_spread(builder: Any, total: Any) -> Any:
+    for order in ([1, 0, 3, 2], [2, 3, 0, 1]):
+        total = builder.fadd(total, _mixed(builder, total, total, order))
+    return total
+
+
 def _filled(builder: Any, start: Any, numbers: tuple[Any, ...]) -> Any:
     """Lanes with the first ones set to numbers."""
     value = ir.Constant(ir.VectorType(numbers[0].type, _COUNT), start)
@@ -108,8 +118,8 @@ def _lower_neg(context: Any, builder: Any, signature: Any, arguments: Any) -> An
     return builder.fneg(arguments[0])
 
 
-def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Pointer to element `first` of an array; the first two arguments are both."""
+def place_of(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Pointer to an element of an array; the first two arguments are the array and the element's number."""
     kind, index = signature.args[:2]
     data = context.data_model_manager[kind].get(builder, arguments[0], "data")
     return builder.gep(data, [context.cast(builder, arguments[1], index, types.intp)])
@@ -127,7 +137,7 @@ def load4(typing_context: Any, array: Any, first: Any) -> Any:
     _check(array, first)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         value = builder.load(builder.bitcast(place, _vector(array.dtype).as_pointer()))
         value.align = array.dtype.bitwidth // 8
         return value
@@ -148,7 +158,7 @@ def load3(typing_context: Any, array: Any, first: Any) -> Any:
             ir.FunctionType(vector, [pointer, _LANE, mask, vector]),
             f"llvm.masked.load.v4f{bits}.p0v4f{bits}",
         )
-        place = builder.bitcast(_place(context, builder, signature, arguments), pointer)
+        place = builder.bitcast(place_of(context, builder, signature, arguments), pointer)
         return builder.call(
             read, [place, _LANE(bits // 8), ir.Constant(mask, [1, 1, 1, 0]), ir.Constant(vector, [0.0] * 4)]
         )
@@ -162,7 +172,7 @@ def store4(typing_context: Any, array: Any, first: Any, value: Any) -> Any:
     _check(array, first)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         stored = builder.store(arguments[2], builder.bitcast(place, _vector(array.dtype).as_pointer()))
         stored.align = array.dtype.bitwidth // 8
         return context.get_dummy_value()
@@ -176,7 +186,7 @@ def store3(typing_context: Any, array: Any, first: Any, value: Any) -> Any:
     _check(array, first)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         value = arguments[2]
         pair = builder.shuffle_vector(value, value, ir.Constant(ir.VectorType(_LANE, 2), [0, 1]))
         stored = builder.store(pair, builder.bitcast(place, pair.type.as_pointer()))
@@ -209,13 +219,7 @@ def lane(typing_context: Any, value: Any, number: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def sum_spread(typing_context: Any, value: Any) -> Any:
     """Sum of all lanes, (0 + 1) + (2 + 3), in all lanes."""
-
-    def emit(builder: Any, total: Any) -> Any:
-        for order in ([1, 0, 3, 2], [2, 3, 0, 1]):
-            total = builder.fadd(total, _mixed(builder, total, total, order))
-        return total
-
-    return value(value), _emitted(emit)
+    return value(value), _emitted(_sum_spread)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -262,12 +266,30 @@ def transposed(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def rotated(typing_context: Any, value: Any) -> Any:
-    """The lanes x, y, z as y, z, x, the fourth as it is.
+def dot(typing_context: Any, a: Any, b: Any) -> Any:
+    """Sum of the products of all lanes, as a number."""
 
-    Then a cross b is rotated(a * rotated(b) - rotated(a) * b).
-    """
-    return value(value), _emitted(lambda builder, one: _mixed(builder, one, one, [1, 2, 0, 3]))
+    def emit(builder: Any, a: Any, b: Any) -> Any:
+        return builder.extract_element(_sum_spread(builder, builder.fmul(a, b)), _LANE(0))
+
+    return a.element(a, a), _emitted(emit)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def rotated(typing_context: Any, value: Any) -> Any:
+    """The lanes x, y, z as y, z, x, the fourth as it is."""
+    return value(value), _emitted(_rotated)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def cross(typing_context: Any, a: Any, b: Any) -> Any:
+    """a x b of two vectors x, y, z."""
+
+    def emit(builder: Any, a: Any, b: Any) -> Any:
+        first, second = builder.fmul(a, _rotated(builder, b)), builder.fmul(_rotated(builder, a), b)
+        return _rotated(builder, builder.fsub(first, second))
+
+    return a(a, a), _emitted(emit)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -107,28 +107,16 @@ def hand_out(team, kind, first, end):
 
 @lean_inline_kernel
 def claim(team, number):
-    """Claim a block for a thread of the team, with its kind: see `kind_of`, `block_of`; -1 if none is left."""
+    """Claim a block for a thread of the team: the kind of its job, and its number, -1 if none is left."""
     size = team[_SIZE]
     for k in range(size):
         place = ((number + k) % size + 1) * _LINE_WORDS + _PART
         part = observed(team, place)
         while part & _MASK < (part >> _BITS) & _MASK:
             if exchanged(team, place, part, part + 1):
-                return ((part >> (2 * _BITS)) << _BITS) + (part & _MASK)
+                return part >> (2 * _BITS), part & _MASK
             part = observed(team, place)
-    return -1
-
-
-@lean_inline_kernel
-def kind_of(claimed):
-    """Kind of a claimed block."""
-    return claimed >> _BITS
-
-
-@lean_inline_kernel
-def block_of(claimed):
-    """Number of a claimed block."""
-    return claimed & _MASK
+    return 0, -1
 
 
 @lean_inline_kernel

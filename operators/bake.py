@@ -32,11 +32,9 @@ def _free_bodies(context: Context) -> str:
 
 
 class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
-    """Turn the cached frames of all bodies into data that plays without this extension."""
+    """Convert the cached frames to shape keys and keyframes, which play without this extension."""
 
-    bl_idname = "softpressure.bake"
     bl_label = "Bake"
-    bl_description = "Convert the cached frames to shape keys and keyframes, which play without this extension"
     bl_options = {"REGISTER", "UNDO"}
 
     target: EnumProperty(name="Target", description="What the frames are converted to", items=_TARGETS)  # type: ignore[valid-type]
@@ -68,11 +66,9 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_free_bake(NeedingOperator, bpy.types.Operator):
-    """Remove the baked shape keys and keyframes, and give the bodies back as they were."""
+    """Remove the baked shape keys and keyframes, and restore the bodies."""
 
-    bl_idname = "softpressure.free_bake"
     bl_label = "Free Bake"
-    bl_description = "Remove the baked shape keys and keyframes, and restore the bodies"
     needs = (unless(lambda context: sessions.baked(context.scene), "No body of this scene is baked"),)
 
     def execute(self, context: Context) -> set[Any]:

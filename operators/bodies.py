@@ -66,11 +66,9 @@ _MESHES = unless(chosen, "Select at least one mesh object")
 
 
 class SOFTPRESSURE_OT_add_body(NeedingOperator, bpy.types.Operator):
-    """Make the selected meshes take part in the simulation."""
+    """Make the selected meshes bodies of the simulation."""
 
-    bl_idname = "softpressure.add_body"
     bl_label = "Add Body"
-    bl_description = "Make the selected meshes bodies of the simulation"
     needs = (_MESHES,)
 
     kind: EnumProperty(
@@ -83,11 +81,9 @@ class SOFTPRESSURE_OT_add_body(NeedingOperator, bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_set_type(NeedingOperator, bpy.types.Operator):
-    """Make the selected meshes bodies of a type."""
+    """Make the selected meshes bodies of this type."""
 
-    bl_idname = "softpressure.set_type"
     bl_label = "Set Body Type"
-    bl_description = "Make the selected meshes bodies of this type"
     needs = (_MESHES,)
 
     type: EnumProperty(  # type: ignore[valid-type]
@@ -105,11 +101,9 @@ class SOFTPRESSURE_OT_set_type(NeedingOperator, bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_quick_soft_body(NeedingOperator, bpy.types.Operator):
-    """Make the selected meshes soft bodies over a floor, and play."""
+    """Make the selected meshes soft bodies above a floor, and play the animation."""
 
-    bl_idname = "softpressure.quick_soft_body"
     bl_label = "Quick Soft Body"
-    bl_description = "Make the selected meshes soft bodies above a floor, and play the animation"
     needs = (
         unless(
             lambda context: context.mode == "OBJECT" and chosen_meshes(context),
@@ -141,11 +135,9 @@ class SOFTPRESSURE_OT_quick_soft_body(NeedingOperator, bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_remove_body(NeedingOperator, bpy.types.Operator):
-    """Take the selected meshes out of the simulation and give them back as they were."""
+    """Remove the selected meshes from the simulation and restore them."""
 
-    bl_idname = "softpressure.remove_body"
     bl_label = "Remove Body"
-    bl_description = "Remove the selected meshes from the simulation and restore them"
     needs = (
         unless(
             lambda context: any(obj.softpressure.kind != "NONE" for obj in chosen(context)),
@@ -161,11 +153,9 @@ class SOFTPRESSURE_OT_remove_body(NeedingOperator, bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_calculate_mass(NeedingOperator, bpy.types.Operator):
-    """Set the mass of the selected bodies by density."""
+    """Set the mass of the selected bodies by the density of their material."""
 
-    bl_idname = "softpressure.calculate_mass"
     bl_label = "Calculate Mass"
-    bl_description = "Set the mass of the selected bodies by the density of their material"
     needs = (unless(lambda context: chosen_bodies(context, "SOFT", "RIGID"), "Select at least one soft or rigid body"),)
 
     density: FloatProperty(  # type: ignore[valid-type]
@@ -196,11 +186,9 @@ def _has_active_body(context: Context) -> bool:
 
 
 class SOFTPRESSURE_OT_copy_to_selected(NeedingOperator, bpy.types.Operator):
-    """Give the other selected meshes the settings of the active body."""
+    """Copy the body type and all settings of the active body to the other selected meshes."""
 
-    bl_idname = "softpressure.copy_to_selected"
     bl_label = "Copy to Selected"
-    bl_description = "Copy the body type and all settings of the active body to the other selected meshes"
     needs = (
         unless(_has_active_body, "Make the body with the settings the active object"),
         unless(others, "Select other meshes as well"),
@@ -221,11 +209,9 @@ def _can_inflate(context: Context) -> bool:
 
 
 class SOFTPRESSURE_OT_inflate(NeedingOperator, bpy.types.Operator):
-    """Make the flat body a cushion: a second side, a rim between both, and gas inside."""
+    """Make the flat body a cushion: add a second side and fill it with gas."""
 
-    bl_idname = "softpressure.inflate"
     bl_label = "Inflate"
-    bl_description = "Make the flat body a cushion: add a second side and fill it with gas"
     needs = (unless(_can_inflate, "Select a flat soft body that has faces"),)
 
     def execute(self, context: Context) -> set[Any]:
@@ -236,11 +222,9 @@ class SOFTPRESSURE_OT_inflate(NeedingOperator, bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_hide_torn(NeedingOperator, bpy.types.Operator):
-    """Cut the gaps of torn bodies visibly: a modifier hides each face from the frame at which it tears."""
+    """Add a modifier that hides each face from the frame at which it tears."""
 
-    bl_idname = "softpressure.hide_torn"
     bl_label = "Hide Torn Faces"
-    bl_description = "Add a modifier that hides each face from the frame at which it tears"
     needs = (unless(lambda context: chosen_bodies(context, "SOFT"), "Select at least one soft body"),)
 
     def execute(self, context: Context) -> set[Any]:

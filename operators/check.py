@@ -8,16 +8,14 @@ from bpy.props import StringProperty
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .job import JobOperator
-from .needs import unless
+from .needs import NeedingOperator, unless
 from .reports import finish, waiting
 
 
 class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
-    """Look for what is wrong with the bodies of the scene, or would cost time."""
+    """Look for problems of the bodies in the scene, and offer fixes."""
 
-    bl_idname = "softpressure.check"
     bl_label = "Check"
-    bl_description = "Look for problems of the bodies in the scene, and offer fixes"
     needs = (unless(lambda context: sessions.objects(context.scene, "SOFT", "RIGID", "COLLIDER"), "Add a body first"),)
 
     def job(self, context: Context) -> jobs.Work:
@@ -42,12 +40,10 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
         return f"{len(checked[1])} problem{'s' if len(checked[1]) != 1 else ''} found"
 
 
-class SOFTPRESSURE_OT_fix(bpy.types.Operator):
+class SOFTPRESSURE_OT_fix(NeedingOperator, bpy.types.Operator):
     """Mend what is wrong with an object."""
 
-    bl_idname = "softpressure.fix"
     bl_label = "Fix"
-    bl_options = {"REGISTER", "UNDO"}
 
     object_name: StringProperty(name="Object", description="Object to fix", options={"SKIP_SAVE"})  # type: ignore[valid-type]
     fix: StringProperty(name="Fix", description="Name of the fix: FILL_HOLES, MERGE, ...", options={"SKIP_SAVE"})  # type: ignore[valid-type]

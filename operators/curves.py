@@ -6,17 +6,16 @@ import bpy
 
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.viewport import curves
+from .needs import NeedingOperator
 
 #: Share of the viewport that a new editor takes.
 _SHARE = 0.5
 
 
-class SOFTPRESSURE_OT_open_curves(bpy.types.Operator):
-    """Makes room for curves: a Graph Editor below the 3D viewport."""
+class SOFTPRESSURE_OT_open_curves(NeedingOperator, bpy.types.Operator):
+    """Split the 3D viewport and show the curves in a Graph Editor below it."""
 
-    bl_idname = "softpressure.open_curves"
     bl_label = "Open Graph Editor"
-    bl_description = "Split the 3D viewport and show the curves in a Graph Editor below it"
     bl_options = {"REGISTER"}
 
     @classmethod

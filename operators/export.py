@@ -22,11 +22,9 @@ def _has_frames(context: Context) -> bool:
 
 
 class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
-    """Write the cached or baked frames to a file of another program."""
+    """Write the cached or baked frames to a file for other programs."""
 
-    bl_idname = "softpressure.export"
     bl_label = "Export"
-    bl_description = "Write the cached or baked frames to a file for other programs"
     needs = unless(_has_frames, "Simulate first"), ALL_FRAMES
 
     filepath: StringProperty(  # type: ignore[valid-type]

@@ -20,9 +20,7 @@ def _chosen(context: Context) -> list[bpy.types.Object]:
 class SOFTPRESSURE_OT_add_hose(NeedingOperator, bpy.types.Operator):
     """Link the gas of the two selected bodies by a hose: the selected curve or empty, or a new empty."""
 
-    bl_idname = "softpressure.add_hose"
     bl_label = "Add Hose"
-    bl_description = "Link the gas of the two selected bodies by a hose: the selected curve or empty, or a new empty"
     needs = (
         unless(
             lambda context: context.mode == "OBJECT" and len(_chosen(context)) == 2,

@@ -36,13 +36,9 @@ _KEEP = [
 
 
 class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
-    """Interactive play."""
+    """Simulate without the timeline: drag bodies with the mouse, change settings. Esc returns to the start."""
 
-    bl_idname = "softpressure.live_play"
     bl_label = "Interactive"
-    bl_description = (
-        "Simulate without the timeline: drag bodies with the mouse, change settings. Esc returns to the start"
-    )
     bl_options = {"UNDO"}
 
     keep: EnumProperty(  # type: ignore[valid-type]

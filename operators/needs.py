@@ -18,11 +18,20 @@ Need = Callable[[Context], str]
 
 
 class NeedingOperator(_Base):
-    """An operator whose button is grey while something is missing, and says what."""
+    """An operator whose button is grey while something is missing, and says what.
+
+    Its identifier is that of its class, `SOFTPRESSURE_OT_bake`, and its tooltip the text below that.
+    """
 
     bl_options = {"REGISTER", "UNDO"}
     #: Of those that are missing, the first is told.
     needs: tuple[Need, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "_OT_" in cls.__name__:
+            cls.bl_idname = cls.__name__.lower().replace("_ot_", ".")
+            cls.bl_description = " ".join((cls.__doc__ or "").split()).removesuffix(".")
 
     @classmethod
     def poll(cls, context: Context) -> bool:

@@ -29,7 +29,6 @@ _A_SOFT_BODY = unless(_is_soft, "Make a soft body the active object")
 class SOFTPRESSURE_OT_apply_preset(NeedingOperator, bpy.types.Operator):
     """Give the active soft body a material."""
 
-    bl_idname = "softpressure.apply_preset"
     bl_label = "Apply Material"
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
     needs = (
@@ -62,11 +61,9 @@ class SOFTPRESSURE_OT_apply_preset(NeedingOperator, bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_preset_add(AddPresetBase, NeedingOperator, bpy.types.Operator):  # type: ignore[misc]
-    """Keep the material of the active soft body as a preset, or remove a preset."""
+    """Save type, mass, pressure, stiffness, damping, friction and bounciness as a preset."""
 
-    bl_idname = "softpressure.preset_add"
     bl_label = "Add Material Preset"
-    bl_description = "Save type, mass, pressure, stiffness, damping, friction and bounciness as a preset"
     needs = (_A_SOFT_BODY,)
     preset_menu = _MENU
     preset_subdir = materials.SUBFOLDER
@@ -74,13 +71,10 @@ class SOFTPRESSURE_OT_preset_add(AddPresetBase, NeedingOperator, bpy.types.Opera
     preset_values = tuple(f"settings.{name}" for name in materials.SAVED)
 
 
-class SOFTPRESSURE_OT_set_up_as(bpy.types.Operator):
-    """Set up the scene and its bodies as one of the five texts has them."""
+class SOFTPRESSURE_OT_set_up_as(NeedingOperator, bpy.types.Operator):
+    """Set up the scene and the selected meshes, or all soft bodies, as one of the papers has them."""
 
-    bl_idname = "softpressure.set_up_as"
     bl_label = "Set Up as in"
-    bl_description = "Set up the scene and the selected meshes, or all soft bodies, as one of the papers has them"
-    bl_options = {"REGISTER", "UNDO"}
 
     text: EnumProperty(  # type: ignore[valid-type]
         name="Text",

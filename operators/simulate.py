@@ -17,11 +17,9 @@ _WORTH_ASKING = 10.0
 
 
 class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
-    """Simulate all frames that are missing in the cache."""
+    """Simulate all frames that are missing in the cache. You can go on working; Esc stops."""
 
-    bl_idname = "softpressure.simulate"
     bl_label = "Simulate"
-    bl_description = "Simulate all frames that are missing in the cache. You can go on working; Esc stops"
 
     to_frame: BoolProperty(name="To Current Frame", description="Simulate up to the current frame only")  # type: ignore[valid-type]
 
@@ -49,11 +47,9 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_make_meshes(JobOperator, bpy.types.Operator):
-    """Make the even meshes that bodies lack, which Simulate would make."""
+    """Make the simulation meshes that are missing. You can go on working; Esc stops."""
 
-    bl_idname = "softpressure.make_meshes"
     bl_label = "Make Simulation Meshes"
-    bl_description = "Make the simulation meshes that are missing. You can go on working; Esc stops"
 
     needs = unless(lambda _: jobs.current() is None, "Wait for the running job: it makes them"), A_BODY
     lets_go_on = True
@@ -83,11 +79,9 @@ class SOFTPRESSURE_OT_stop(bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_reset(NeedingOperator, bpy.types.Operator):
-    """Empty the cache and go to the first frame, where bodies have their rest shape."""
+    """Clear the cache and go to the first frame."""
 
-    bl_idname = "softpressure.reset"
     bl_label = "Reset"
-    bl_description = "Clear the cache and go to the first frame"
     bl_options = {"REGISTER"}
     needs = (A_BODY,)
 
@@ -121,11 +115,9 @@ class _Deleting:
 
 
 class SOFTPRESSURE_OT_delete_cache(_Deleting, NeedingOperator, bpy.types.Operator):
-    """Remove the cached frames from memory, from disk and from the .blend."""
+    """Delete the cached frames from memory and disk, and from the .blend file with the next save."""
 
-    bl_idname = "softpressure.delete_cache"
     bl_label = "Delete Cache"
-    bl_description = "Delete the cached frames from memory and disk, and from the .blend file with the next save"
     bl_options = {"REGISTER"}
     needs = (A_BODY,)
 
@@ -138,13 +130,10 @@ class SOFTPRESSURE_OT_delete_cache(_Deleting, NeedingOperator, bpy.types.Operato
         return {"FINISHED"}
 
 
-class SOFTPRESSURE_OT_add_take(bpy.types.Operator):
-    """Add a take and choose it."""
+class SOFTPRESSURE_OT_add_take(NeedingOperator, bpy.types.Operator):
+    """Add an empty take and keep the frames of the others."""
 
-    bl_idname = "softpressure.add_take"
     bl_label = "Add Take"
-    bl_description = "Add an empty take and keep the frames of the others"
-    bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: Context) -> set[Any]:
         """Add."""
@@ -155,11 +144,9 @@ class SOFTPRESSURE_OT_add_take(bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_remove_take(_Deleting, NeedingOperator, bpy.types.Operator):
-    """Remove the chosen take."""
+    """Remove the take with its frames from the list, memory and disk."""
 
-    bl_idname = "softpressure.remove_take"
     bl_label = "Remove Take"
-    bl_description = "Remove the take with its frames from the list, memory and disk"
     needs = (unless(lambda context: len(context.scene.softpressure.takes) > 1, "A scene has at least one take"),)
 
     def execute(self, context: Context) -> set[Any]:

@@ -14,11 +14,9 @@ from .needs import A_BODY, ALL_FRAMES, unless
 
 
 class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
-    """Simulate the saved file with each combination of values, while work goes on."""
+    """Simulate the saved file with each combination of values, in separate processes."""
 
-    bl_idname = "softpressure.sweep"
     bl_label = "Run Sweep"
-    bl_description = "Simulate the saved file with each combination of values, in separate processes"
     lets_go_on = True
     every = 0.1
     needs = (

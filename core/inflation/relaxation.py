@@ -63,7 +63,7 @@ def relaxing_of(model: Model, frame_moves: bool) -> Relaxing:
     # a gas with the exponent 0 keeps its pressure
     gas = skins.gas._replace(exponent=np.zeros(1), base=np.zeros(1), rest_volume=np.ones(1))
     mass = model.vertex_mass if frame_moves else np.zeros(0)
-    frame = Frame(mass, np.zeros((n, 4)), model.body_point_start[:2], np.zeros((1, 15)))
+    frame = Frame(mass, np.zeros((n, 4)), model.body_point_start[:2], np.zeros((1, 16)))
     return Relaxing(skins._replace(gas=gas), frame, np.ones(n), np.zeros(4 * n), team_of_one())
 
 

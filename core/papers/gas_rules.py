@@ -49,7 +49,7 @@ class GasRules:
         self._scale[model.has_amount] = np.where(is_strip, STRIP_TO_VOLUME, 1.0)[model.has_amount]
         self._share: FloatArray | None = None  # springs at each vertex over the body's average
         self._owner = model.point_body[: model.vertex_count]
-        self._motion = np.zeros((model.membrane_count, 15))
+        self._motion = np.zeros((model.membrane_count, 16))
         if options.spread == "VALENCE":
             springs = np.bincount(model.edges.points.ravel(), minlength=model.vertex_count).astype(float)
             count = np.bincount(self._owner, minlength=model.membrane_count)

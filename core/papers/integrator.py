@@ -64,7 +64,7 @@ class ForceBased(Integrator):
         self._stiffness = stiffness_at_vertices(model.edges, n)
         self._edge = space.contact.run.scale[: model.membrane_count, 1]  # mean edge [m]
         self._has_pins = np.logical_or.reduceat(model.pinned, model.body_point_start[: model.membrane_count])
-        self._still = np.zeros((model.membrane_count, 15))  # scratch, see `bodies.rigid.motion`
+        self._still = np.zeros((model.membrane_count, 16))  # scratch, see `bodies.rigid.motion`
         self._change = np.zeros(n)  # size of each vertex's change of velocity in the last substep [m/s]
 
     def start_frame(self, state: State) -> None:

@@ -117,14 +117,11 @@ class Bonds:
             bond_body=np.concatenate([keyed.bond_body, bodies]).astype(np.int32),
         )
 
-    def _reach(self, body: int, other: int) -> float:
-        return float(REACH * (self._model.thickness[body] + self._model.thickness[other]))
-
     def _near(
         self, body: int, other: int, vertices: IntArray, x: FloatArray
     ) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
         """Rows of `Attachments` of those vertices of a body that are within reach of another one."""
-        reach, corners = self._reach(body, other), x[self._triangles[other]]
+        reach, corners = REACH * float(self._model.thickness[[body, other]].sum()), x[self._triangles[other]]
         low, high = corners.min(axis=1) - reach, corners.max(axis=1) + reach
         inside = ((x[vertices] >= low.min(axis=0)) & (x[vertices] <= high.max(axis=0))).all(axis=1)
         for vertex in vertices[inside].tolist():

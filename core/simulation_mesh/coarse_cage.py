@@ -58,8 +58,8 @@ class CoarseCage:
         """Cage positions near `cage` for positions of the even mesh's vertices, shape (vertex_count, 3)."""
         seen, normals = self._inverse.positions(self._shown @ cage), vertex_normals(even_positions, self._triangles)
         outside = np.einsum("vk,vk->v", seen - even_positions, normals)
-        farthest = np.argsort(outside, kind="stable")[-PLANES:]  # all of a small flat patch, as a taut body has
-        normals = normals[np.union1d(self._planes, farthest)]
+        outermost = np.argsort(outside, kind="stable")[-PLANES:]  # all of a small flat patch, as a taut body has
+        normals = normals[np.union1d(self._planes, outermost)]
         reach = (even_positions @ normals.T).max(axis=0)
         size = float(np.ptp(even_positions, axis=0).max())
         for _ in range(TIMES):

@@ -23,10 +23,10 @@ STOPPED_SHARE = 0.1
 
 
 @kernel
-def push_body(x, v, first, last, motion, body, mass, body_mass, wx, wy, wz, nx, ny, nz, impulse):
+def push_body(x, v, first, last, motion, body, mass, wx, wy, wz, nx, ny, nz, impulse):
     """Add the rigid velocity of an impulse to a body's row of `motion`, and to its vertices that have a mass."""
     row = motion[body]
-    ux, uy, uz = impulse * nx / body_mass, impulse * ny / body_mass, impulse * nz / body_mass
+    ux, uy, uz = impulse * nx / row[15], impulse * ny / row[15], impulse * nz / row[15]
     wx, wy, wz = impulse * wx, impulse * wy, impulse * wz
     for i in range(first, last):
         if mass[i] > 0.0:
@@ -40,8 +40,8 @@ def push_body(x, v, first, last, motion, body, mass, body_mass, wx, wy, wz, nx, 
 
 @kernel
 def apply_restitution(
-    x, v, membrane_count, moving_count, mass, body_mass, body_point_start, low, high, impulse, point, load,
-    bounciness, strength, motion, fall, approach_speed,
+    x, v, membrane_count, moving_count, mass, body_point_start, low, high, impulse, point, load, bounciness,
+    strength, motion, fall, approach_speed,
 ):  # fmt: skip
     """Correct the separation speed of every pair in contact; serial, in the order of pairs, so deterministic.
 
@@ -62,18 +62,15 @@ def apply_restitution(
         nx, ny, nz = jx / size, jy / size, jz / size
         px, py, pz = point[pair, 0] / load[pair], point[pair, 1] / load[pair], point[pair, 2] / load[pair]
         first_a, last_a = body_point_start[a], min(body_point_start[a + 1], vertex_count)
-        mass_a = body_mass[a] if a >= membrane_count else mass[first_a:last_a].sum()
         ax, ay, az = point_velocity(motion, a, px, py, pz)
         wax, way, waz, turned_a = angular_response(motion, a, px, py, pz, nx, ny, nz)
-        mobility = 1.0 / mass_a + turned_a
+        mobility = 1.0 / motion[a, 15] + turned_a
         first_b, last_b = body_point_start[b], min(body_point_start[b + 1], vertex_count)
-        mass_b = 0.0
         wbx = wby = wbz = 0.0
         if b < moving_count:
-            mass_b = body_mass[b] if b >= membrane_count else mass[first_b:last_b].sum()
             bx, by, bz = point_velocity(motion, b, px, py, pz)
             wbx, wby, wbz, turned_b = angular_response(motion, b, px, py, pz, nx, ny, nz)
-            mobility += 1.0 / mass_b + turned_b
+            mobility += 1.0 / motion[b, 15] + turned_b
         else:  # a collider: velocity of its point nearest to the contact
             nearest, best = first_b, 1e300
             for i in range(first_b, body_point_start[b + 1]):
@@ -114,6 +111,6 @@ def apply_restitution(
             # the step has added all of N dt
             left = damped_parting_speed(speed, min(size * mobility, speed), abs(known), strength[pair])
             taken = min((speed - left) / mobility, size)
-        push_body(x, v, first_a, last_a, motion, a, mass, mass_a, wax, way, waz, nx, ny, nz, -taken)
+        push_body(x, v, first_a, last_a, motion, a, mass, wax, way, waz, nx, ny, nz, -taken)
         if b < moving_count:
-            push_body(x, v, first_b, last_b, motion, b, mass, mass_b, wbx, wby, wbz, nx, ny, nz, taken)
+            push_body(x, v, first_b, last_b, motion, b, mass, wbx, wby, wbz, nx, ny, nz, taken)

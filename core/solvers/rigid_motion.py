@@ -1,6 +1,6 @@
-"""The rigid motion of a body as a row of 15 numbers; of a soft body, the one with its momentum and angular momentum.
+"""The rigid motion of a body as a row of 16 numbers; of a soft body, the one with its momentum and angular momentum.
 
-Centre [m], velocity [m/s], angular velocity [1/s], inverse inertia [1/(kg m^2)] as xx, yy, zz, xy, xz, yz.
+Centre [m], velocity [m/s], angular velocity [1/s], inverse inertia [1/(kg m^2)] as xx, yy, zz, xy, xz, yz, mass [kg].
 """
 
 from ..jit import kernel
@@ -8,7 +8,7 @@ from ..jit import kernel
 
 @kernel
 def rigid_motions(x, v, mass, body_point_start, motion):
-    """Centre [m], velocity [m/s], angular velocity [1/s] and inverse inertia [1/(kg m^2)] of each membrane."""
+    """Centre [m], velocity [m/s], angular velocity [1/s], inverse inertia [1/(kg m^2)], mass [kg] of each membrane."""
     for body in range(motion.shape[0]):
         first, last = body_point_start[body], body_point_start[body + 1]
         m = 0.0
@@ -55,6 +55,7 @@ def rigid_motions(x, v, mass, body_point_start, motion):
         row[7] = ixy * lx + iyy * ly + iyz * lz
         row[8] = ixz * lx + iyz * ly + izz * lz
         row[9], row[10], row[11], row[12], row[13], row[14] = ixx, iyy, izz, ixy, ixz, iyz
+        row[15] = m
 
 
 @kernel

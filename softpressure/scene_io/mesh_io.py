@@ -134,14 +134,20 @@ def with_own_diagonals(triangles: IntArray, face: IntArray, edges: IntArray, ver
     return triangles
 
 
-def read_outline(mesh: Mesh) -> IntArray:
-    """Edges that belong to one face or none: the outline of a flat mesh, with faces or without, shape (n, 2)."""
-    edges, corners = np.empty(2 * len(mesh.edges), np.int32), np.empty(len(mesh.loops), np.int32)
+def read_edges(mesh: Mesh) -> IntArray:
+    """Vertices of the edges, shape (edge_count, 2)."""
+    edges = np.empty(2 * len(mesh.edges), np.int32)
     if len(edges):
         mesh.attributes[".edge_verts"].data.foreach_get("value", edges)
+    return edges.reshape(-1, 2)
+
+
+def read_outline(mesh: Mesh) -> IntArray:
+    """Edges that belong to one face or none: the outline of a flat mesh, with faces or without, shape (n, 2)."""
+    corners = np.empty(len(mesh.loops), np.int32)
     if len(corners):
         mesh.attributes[".corner_edge"].data.foreach_get("value", corners)
-    return edges.reshape(-1, 2)[np.bincount(corners, minlength=len(mesh.edges)) < 2]
+    return read_edges(mesh)[np.bincount(corners, minlength=len(mesh.edges)) < 2]
 
 
 def read_key(key: bpy.types.ShapeKey) -> Float32Array:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...core.cache import NEVER, FrameCache
 from .blender_types import Mesh
-from .mesh_io import Float32Array
+from .mesh_io import Float32Array, read_edges
 
 #: Names of the attributes: mean strain of the edges at a vertex, and the normal force of contacts on it [N].
 STRAIN, FORCE = "sp_strain", "sp_contact_force"
@@ -19,10 +19,8 @@ TORN = "sp_torn"
 
 def write(mesh: Mesh, cache: FrameCache, number: int, time: float) -> None:
     """Write the attributes of a body of a cache at `time` [frames]; contact forces only if the cache holds them."""
-    edges: NDArray[np.int32] = np.empty(2 * len(mesh.edges), np.int32)
-    mesh.attributes[".edge_verts"].data.foreach_get("value", edges)
     shape, start = cache.positions(number, time), cache.positions(number, cache.first_frame)
-    _set(mesh, STRAIN, strain(edges.reshape(-1, 2), shape, start))
+    _set(mesh, STRAIN, strain(read_edges(mesh), shape, start))
     if cache.holds_forces:
         _set(mesh, FORCE, cache.forces(number, time))
 

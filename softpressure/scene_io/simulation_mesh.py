@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import bpy
 import numpy as np
+from mathutils.kdtree import KDTree
 
 from ...core import (
     CoarseCage,
@@ -143,7 +144,7 @@ def _smooth(obj: bpy.types.Object, shape: Shape, count: int) -> Shape:
     while len(points) < len(seen):
         subdivision, points = subdivision.refined(points)
     there = subdivision.limit_points(points)
-    if len(there) != len(seen) or not np.allclose(_sorted(there), _sorted(seen), atol=1e-4 * float(np.ptp(seen))):
+    if len(there) != len(seen) or not _are_near(there, seen, 1e-4 * float(np.ptp(seen))):
         return shape  # other modifiers show more
     while len(points) < _SMOOTH * count:
         subdivision, points = subdivision.refined(points)
@@ -151,9 +152,13 @@ def _smooth(obj: bpy.types.Object, shape: Shape, count: int) -> Shape:
     return replace(shape, positions=there, triangles=faces, digest=digests.of_arrays([shape.digest, there, faces]))
 
 
-def _sorted(points: FloatArray) -> FloatArray:
-    """Distances of points from their mean, in any order."""
-    return np.sort(np.linalg.norm(points - points.mean(axis=0), axis=1))
+def _are_near(points: FloatArray, others: FloatArray, distance: float) -> bool:
+    """Whether none of the points is farther from all others than a distance [m]."""
+    tree = KDTree(len(others))
+    for number, place in enumerate(others):
+        tree.insert(place, number)
+    tree.balance()
+    return all(tree.find_range(place, distance) for place in points)
 
 
 def followed(

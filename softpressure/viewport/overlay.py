@@ -13,7 +13,6 @@ import numpy as np
 from ..cache.playback import scene_time
 from ..reports.prefixes import quantity_text
 from ..scene_io import hoses, mesh_io, point_attributes, simulation_mesh_choice, units
-from ..scene_io.blender_types import Mesh
 from ..scene_io.mesh_io import Float32Array, FloatArray, IntArray
 from ..state import measurements, sessions
 from . import colour_maps, plots
@@ -83,16 +82,8 @@ def _connections(obj: bpy.types.Object, matrix: FloatArray) -> tuple[IntArray, I
     counts = len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)
     depends = mesh.session_uid, *counts, mesh_io.determinant(matrix[:3, :3]) < 0.0
     if obj.session_uid not in _connected or _connected[obj.session_uid][0] != depends:
-        _connected[obj.session_uid] = depends, mesh_io.read_triangles(mesh, matrix), _edges(mesh)
+        _connected[obj.session_uid] = depends, mesh_io.read_triangles(mesh, matrix), mesh_io.read_edges(mesh)
     return _connected[obj.session_uid][1:]
-
-
-def _edges(mesh: Mesh) -> IntArray:
-    """Vertices of the edges, shape (edge_count, 2)."""
-    edges = np.empty(2 * len(mesh.edges), np.int32)
-    if len(edges):
-        mesh.attributes[".edge_verts"].data.foreach_get("value", edges)
-    return edges.reshape(-1, 2)
 
 
 def values_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> FloatArray | Float32Array | None:

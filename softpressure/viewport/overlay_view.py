@@ -62,7 +62,7 @@ class Picture:
 
     layers: list[Layer] = field(default_factory=list)
     legend: "overlay.Legend | None" = None
-    marks: list[tuple[str, Colour]] = field(default_factory=list)
+    marks: dict[str, Colour] = field(default_factory=dict)
     note: str = ""
 
 
@@ -108,12 +108,11 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
     for obj, shape in soft if settings.overlay_mesh else ():
         lines = overlay.simulated(scene, obj, shape)
         if len(lines):
-            if ("Simulated Mesh", _MESH) not in found.marks:
-                found.marks.append(("Simulated Mesh", _MESH))
+            found.marks["Simulated Mesh"] = _MESH
             layer = (drawing.line_batch(lines), _MESH)
             found.layers.append(Layer(shape.uid, _FAR_BEFORE, drawing.draw_lines, layer, _LINE))
     if settings.overlay_thickness:
-        found.marks.append(("Thickness", (*_SHELL[:3], 1.0)))
+        found.marks["Thickness"] = (*_SHELL[:3], 1.0)
         for obj, shape in [*soft, *overlay.shapes(scene, depsgraph, "RIGID", "COLLIDER")]:
             thickness = overlay.thickness_of(scene, obj, shape)
             if thickness > 0.0 and len(shape.triangles):
@@ -128,14 +127,13 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
         if settings.overlay_attachments and _add_points(found, shape, glued, "Attachments", _GLUE):
             _add_lines(found, shape.uid, overlay.link(shape, glued, obj.softpressure.attach_to), _GLUE, _LINE)
     if settings.overlay_particles and len(places := overlay.particles(scene)):
-        found.marks.append(("Particles", _PARTICLE))
+        found.marks["Particles"] = _PARTICLE
         batch = drawing.points_batch(places)
         found.layers.append(Layer(0, None, drawing.draw_points, (batch, _PARTICLE), 1.5 * _POINT))
     for hose in hoses.of_scene(scene) if settings.overlay_hoses else ():
         lines = overlay.tube(hose, depsgraph)
         if len(lines):
-            if ("Hoses", _HOSE) not in found.marks:
-                found.marks.append(("Hoses", _HOSE))
+            found.marks["Hoses"] = _HOSE
             colour = (*_HOSE[:3], 1.0 if hoses.valve_of(hose, depsgraph) > 0.0 else _CLOSED)
             _add_lines(found, hose.session_uid, lines, colour, 2.0 * _LINE)
     return found
@@ -165,8 +163,7 @@ def _add_points(found: Picture, shape: "overlay.Shape", chosen: IntArray, name: 
     """Points of a mark, and its line in the legend; whether there are any."""
     if not len(chosen):
         return False
-    if (name, colour) not in found.marks:
-        found.marks.append((name, colour))
+    found.marks[name] = colour
     batch = drawing.points_batch(shape.points[chosen].astype(np.float32))
     found.layers.append(Layer(shape.uid, _FAR_BEFORE, drawing.draw_points, (batch, colour), _POINT))
     return True
@@ -244,7 +241,7 @@ def draw_legend() -> None:
         drawing.rectangle(
             (start - margin, low - margin), (right + margin, low + high + margin), (shade, shade, shade, _BACKING)
         )
-    for name, colour in reversed(found.marks):
+    for name, colour in reversed(found.marks.items()):
         drawing.rectangle((left, low), (left + 0.8 * size, low + 0.8 * size), colour)
         drawing.text((left + 1.4 * size, low), name, size, ink)
         low += _LINE_HEIGHT * size

@@ -2,20 +2,17 @@
 
 import bpy
 import pytest
-from bpy_panels import drawn
+from bpy_panels import drawn, shown_panels
 from bpy_scene import add_ball, select
-from softpressure_ext import panels
 from softpressure_ext.softpressure.reports import run_state
 
 pytestmark = pytest.mark.usefixtures("falling")
-PANELS = [cls for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"]
 
 
 def told_everywhere() -> list[str]:
     """All sentences of all panels that are open at first."""
-    is_open = [panel for panel in PANELS if "DEFAULT_CLOSED" not in getattr(panel, "bl_options", ())]
-    shown = [panel for panel in is_open if not hasattr(panel, "poll") or panel.poll(bpy.context)]
-    return [text for panel in shown for text in drawn(panel, width=20_000)]
+    is_open = [panel for panel in shown_panels() if "DEFAULT_CLOSED" not in getattr(panel, "bl_options", ())]
+    return [text for panel in is_open for text in drawn(panel, width=20_000)]
 
 
 @pytest.mark.parametrize("kind", ["SOFT", "RIGID"])

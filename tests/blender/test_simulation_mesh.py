@@ -203,6 +203,25 @@ def test_a_skin_seen_subdivided_is_its_smooth_surface_at_each_level_and_lies_on_
     np.testing.assert_allclose(first + (4, 0, 0), second, atol=1e-3)
 
 
+def test_what_other_modifiers_make_of_a_subdivided_mesh_is_simulated() -> None:
+    """A twist by whole turns at the corners leaves them, and all distances from the middle."""
+    add_floor()
+    found = []
+    for twisted in (False, True):
+        obj = give(add_primitive("cube", None, location=(0, 0, 3)), kind="SOFT")
+        obj.modifiers.new("Subdivision", "SUBSURF").levels = 2
+        bpy.context.view_layer.update()
+        height = 2.0 * shown(obj)[0, 2] - 6.0
+        if twisted:
+            twist = obj.modifiers.new("Twist", "SIMPLE_DEFORM")
+            twist.deform_method, twist.deform_axis = "TWIST", "Z"
+            twist.angle = 4.0 * np.pi * np.ptp(shown(obj)[:, 2]) / height
+        frame(1)
+        found.append(captured().positions)
+        bpy.data.objects.remove(obj)
+    assert len(found[0]) != len(found[1]) or not np.allclose(*found, atol=0.01)
+
+
 @pytest.mark.usefixtures("falling")
 def test_a_thickness_that_covers_what_stands_out_is_kept() -> None:
     obj = add_beast()

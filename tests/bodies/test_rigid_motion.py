@@ -25,10 +25,12 @@ def test_quaternions_of_rotation_vectors(rng, angle):
     axis = rng.standard_normal(3)
     vector = angle * axis / np.linalg.norm(axis)
     expected = Rotation.from_rotvec(vector).as_matrix()
-    found = Rotation.from_quat(np.roll(motion.quaternion_of(*vector), -1)).as_matrix()
+    pose = motion.start_poses(np.zeros((1, 3)))[0]
+    motion.turn_pose(pose, *vector, pose)
     validated(
-        "rotation matrix of a rotation vector", room="bodies/rigid", measured=found, expected=expected,
-        abs=ROUNDING * max(1.0, angle), source="scipy", reason="rounding; the sine of a large angle has the angle's",
+        "rotation matrix of a rotation vector", room="bodies/rigid", measured=rotation(pose).as_matrix(),
+        expected=expected, abs=ROUNDING * max(1.0, angle), source="scipy",
+        reason="rounding; the sine of a large angle has the angle's",
     )  # fmt: skip
 
 

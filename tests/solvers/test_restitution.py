@@ -42,7 +42,7 @@ def parts(model):
 
 def motions(model, x, v):
     """Rows of `rigid_motions`."""
-    rows = np.zeros((model.membrane_count, 15))
+    rows = np.zeros((model.membrane_count, 16))
     rigid_motions(x, v, model.vertex_mass, model.body_point_start, rows)
     return rows
 
@@ -141,11 +141,11 @@ class Block:
         `load`: sum of the sizes of the impulses that the one from below is made of.
         """
         self.v[:8, 2] += impulse / 3.0 + fall
-        rows = np.zeros((1, 15))
+        rows = np.zeros((1, 16))
         rigid_motions(self.x, self.v, self.mass, self.start, rows)
         low, high = np.zeros(1, np.int32), np.ones(1, np.int32)
         apply_restitution(
-            self.x, self.v, 1, 1, self.mass, np.array([3.0, 0.0]), self.start, low, high,
+            self.x, self.v, 1, 1, self.mass, self.start, low, high,
             np.array([[0.0, 0.0, impulse]]), impulse * self.x[8:], np.array([impulse if load is None else load]),
             np.full(1, np.nan), self.strength, rows, np.array([0.0, 0.0, fall]), self.approach,
         )  # fmt: skip
@@ -178,7 +178,7 @@ def test_two_bodies_that_meet_off_their_middles_part_as_a_block_does(steps):
     x = np.concatenate([corners + (0.0, 0.0, 0.1), corners + (0.05, 0.02, -0.1)])
     mass, start = np.repeat([0.375, 0.125], 8), np.array([0, 8, 16], np.int32)
     v = np.concatenate([np.tile([0.0, 0.3, -1.5], (8, 1)), np.cross((1.0, -2.0, 0.5), corners) + (0.0, 0.0, 0.5)])
-    place, normal, rows = np.array([0.08, 0.03, 0.0]), np.array([0.0, 0.0, 1.0]), np.zeros((2, 15))
+    place, normal, rows = np.array([0.08, 0.03, 0.0]), np.array([0.0, 0.0, 1.0]), np.zeros((2, 16))
 
     def motion():
         rigid_motions(x, v, mass, start, rows)
@@ -201,7 +201,7 @@ def test_two_bodies_that_meet_off_their_middles_part_as_a_block_does(steps):
             v[own] += sign * (normal / mass[own].sum() + np.cross(turns[body], x[own] - x[own].mean(axis=0)))
         motion()
         apply_restitution(
-            x, v, 2, 2, mass, np.zeros(2), start, one, other, impulse * normal[None], impulse * place[None],
+            x, v, 2, 2, mass, start, one, other, impulse * normal[None], impulse * place[None],
             np.array([impulse]), np.full(1, np.nan), np.array([strength]), rows, nothing, known,
         )  # fmt: skip
     above, below = motion()

@@ -100,8 +100,11 @@ def shown_panels() -> list[Any]:
     """The panels of the sidebar that are shown now."""
     from softpressure_ext.panels import CLASSES
 
-    found = [cls for cls in CLASSES if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D"]
-    return [panel for panel in found if not hasattr(panel, "poll") or panel.poll(bpy.context)]
+    return _shown(cls for cls in CLASSES if issubclass(cls, bpy.types.Panel) and cls.bl_space_type == "VIEW_3D")
+
+
+def _shown(panels: Iterable[Any]) -> list[Any]:
+    return [panel for panel in panels if not hasattr(panel, "poll") or panel.poll(bpy.context)]
 
 
 def show(advanced: bool = True, research: bool = True, analysis: bool = True) -> None:
@@ -145,14 +148,12 @@ def locked(panel: Any) -> list[str]:
 
 def labels(panels: Iterable[Any]) -> set[str]:
     """Titles of those panels that are shown now, and names of what a person can use in them."""
-    shown = [panel for panel in panels if not hasattr(panel, "poll") or panel.poll(bpy.context)]
-    return set[str]().union(*({panel.bl_label} | _drawn(panel, 300).labels for panel in shown))
+    return set[str]().union(*({panel.bl_label} | _drawn(panel, 300).labels for panel in _shown(panels)))
 
 
 def buttons(panels: Iterable[Any]) -> list[tuple[str, dict[str, Any], bool]]:
     """Buttons of those panels that are shown now: operator, properties, and whether the panel lets them be pressed."""
-    shown = [panel for panel in panels if not hasattr(panel, "poll") or panel.poll(bpy.context)]
-    found = [button for panel in shown for button in _drawn(panel, 300).buttons]
+    found = [button for panel in _shown(panels) for button in _drawn(panel, 300).buttons]
     return [(name, vars(properties), place.enabled) for name, properties, place in found]
 
 

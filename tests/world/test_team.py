@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numba import njit
 from softpressure_ext.core import team
-from softpressure_ext.core.team import block_of, claim, done, finish, hand_out, has_part, helped, kind_of, team_of_one
+from softpressure_ext.core.team import claim, done, finish, hand_out, has_part, helped, team_of_one
 
 JOBS, KINDS = 400, 3
 
@@ -23,11 +23,11 @@ def do_jobs(words, counts, sums, jobs):
     for job in range(jobs):
         count = job % counts.shape[1]
         hand_out(words, job % KINDS, 0, count)
-        claimed = claim(words, 0)
-        while claimed >= 0:
-            do_block(counts, sums, kind_of(claimed), block_of(claimed))
+        kind, block = claim(words, 0)
+        while block >= 0:
+            do_block(counts, sums, kind, block)
             done(words, 0)
-            claimed = claim(words, 0)
+            kind, block = claim(words, 0)
         finish(words)
         for block in range(count):  # whoever did it, it is there now
             sums[(job + 1) % KINDS, block] = sums[job % KINDS, block]
@@ -44,11 +44,11 @@ def leave_all(words, count):
 def help_with(words, counts, sums, number):
     """What a helper does."""
     while has_part(words, number):
-        claimed = claim(words, number)
-        while claimed >= 0:
-            do_block(counts, sums, kind_of(claimed), block_of(claimed))
+        kind, block = claim(words, number)
+        while block >= 0:
+            do_block(counts, sums, kind, block)
             done(words, number)
-            claimed = claim(words, number)
+            kind, block = claim(words, number)
 
 
 @njit(nogil=True, _nrt=False)

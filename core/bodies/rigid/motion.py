@@ -47,19 +47,14 @@ def multiply_quaternions(aw, ax, ay, az, bw, bx, by, bz):
 
 
 @kernel
-def quaternion_of(tx, ty, tz):
-    """Unit quaternion of a rotation vector [rad]."""
+def turn_pose(row, tx, ty, tz, out):
+    """Quaternion of `row` turned by a rotation vector [rad], into `out`; the centre is left."""
     angle = math.sqrt(tx * tx + ty * ty + tz * tz)
     # sin(angle / 2) / angle without dividing by a small angle
     share = 0.5 - angle * angle / 48.0 if angle < 1e-4 else math.sin(0.5 * angle) / angle
-    return math.cos(0.5 * angle), share * tx, share * ty, share * tz
-
-
-@kernel
-def turn_pose(row, tx, ty, tz, out):
-    """Quaternion of `row` turned by a rotation vector [rad], into `out`; the centre is left."""
-    w, x, y, z = quaternion_of(tx, ty, tz)
-    w, x, y, z = multiply_quaternions(w, x, y, z, row[3], row[4], row[5], row[6])
+    w, x, y, z = multiply_quaternions(
+        math.cos(0.5 * angle), share * tx, share * ty, share * tz, row[3], row[4], row[5], row[6]
+    )
     length = math.sqrt(w * w + x * x + y * y + z * z)
     out[3], out[4], out[5], out[6] = w / length, x / length, y / length, z / length
 

@@ -15,7 +15,7 @@ from ...bodies.rigid.convex import ConvexShapes
 from ...jit import kernel
 from ...model import Model
 from ...state import HeldImpulses
-from .separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shape, place_shapes
+from .separating_axes import MOST_CORNERS, MOST_POINTS, dot, meet, place_shape, place_shapes
 
 #: Relative displacement of a pair at which its contact points are computed anew [distance from centre to nearest face].
 TOLERANCE = 0.04
@@ -160,7 +160,9 @@ def update_pairs(sweep, shapes, manifolds, poses, matrices, solids, resting, tim
     for k in range(count):
         for side in range(2):
             sweep.wanted[manifolds.pair[sweep.stale[k], side]] = True
-    place_some(shapes, sweep.wanted, poses, matrices, sweep.corners, sweep.normals)
+    for body in range(poses.shape[0]):
+        if sweep.wanted[body]:
+            place_shape(shapes, body, poses, matrices, sweep.corners, sweep.normals)
     update_manifolds(count, sweep, shapes, manifolds, poses, matrices, solids.radius)
 
 
@@ -206,14 +208,6 @@ def near_pairs(box, resting, axis, order, keys):
 
 
 @kernel
-def place_some(shapes, wanted, poses, matrices, corners, normals):
-    """Corners [m] and face normals of the `wanted` bodies in world axes."""
-    for body in range(poses.shape[0]):
-        if wanted[body]:
-            place_shape(shapes, body, poses, matrices, corners, normals)
-
-
-@kernel
 def angle_between(p, q):
     """Angle between two poses' orientations [rad]."""
     x = p[3] * q[4] - p[4] * q[3] - p[5] * q[6] + p[6] * q[5]
@@ -252,7 +246,8 @@ def find_stale(sweep, manifolds, poses, solids, resting, time):
         a, b = manifolds.pair[row, 0], manifolds.pair[row, 1]
         if resting[a] and resting[b]:
             continue
-        closing = radius[a] * norm(solids.spin[a]) + radius[b] * norm(solids.spin[b]) + math.sqrt(
+        spin_a, spin_b = solids.spin[a], solids.spin[b]
+        closing = radius[a] * math.sqrt(dot(spin_a, spin_a)) + radius[b] * math.sqrt(dot(spin_b, spin_b)) + math.sqrt(
             (velocity[a, 0] - velocity[b, 0]) ** 2
             + (velocity[a, 1] - velocity[b, 1]) ** 2
             + (velocity[a, 2] - velocity[b, 2]) ** 2
@@ -297,12 +292,6 @@ def update_manifolds(stale_count, sweep, shapes, manifolds, poses, matrices, rad
 
 
 @kernel
-def norm(v):
-    """Length of a vector."""
-    return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-
-
-@kernel
 def moved(poses, a, b, seen, radius):
     """Bound of the relative displacement of two bodies since `seen` [m]."""
     square = 0.0
@@ -317,14 +306,21 @@ def moved(poses, a, b, seen, radius):
 def match_impulses(before, old_anchor, old_impulse, count, anchor, impulse, near):
     """Give each new point the impulse of the old one nearest to it on the first body, if that is near enough [m]."""
     for i in range(count):
-        best, square = -1, near * near
-        for k in range(before):
-            away = 0.0
-            for axis in range(3):
-                away += (old_anchor[k, axis] - anchor[i, 0, axis]) ** 2
-            if away < square:
-                best, square = k, away
+        best = nearest_anchor(old_anchor, 0, before, anchor[i, 0], near)
         for axis in range(3):
             impulse[i, axis] = old_impulse[best, axis] if best >= 0 else 0.0
         if best >= 0:  # one new point each
             old_anchor[best, 0] = math.inf
+
+
+@kernel
+def nearest_anchor(anchor, first, last, point, reach):
+    """Which of the anchors first .. last - 1 is nearest to a point, and nearer than the reach [m]; -1 for none."""
+    best, square = -1, reach * reach
+    for k in range(first, last):
+        away = 0.0
+        for axis in range(3):
+            away += (anchor[k, axis] - point[axis]) ** 2
+        if away < square:
+            best, square = k, away
+    return best

@@ -1,7 +1,7 @@
 """Inelastic impulses that only remove approach where contacts fail, so that the motion limit has little to cut."""
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import four, lane, load4, store4, sum_spread, triple
+from ...simd import dot, four, lane, load4, store4, triple
 from .arrays import GIVEN, RIGID, SOFT
 from .carried import answer, middle, pair_of, place_point, push_body, side_body, try_move, velocity_at
 from .press import free_weight, lever_limited
@@ -20,13 +20,14 @@ def remove_approach(contact, x, y, velocity, h, again):
         for c in range(contact.run.found[2 + kind]):
             if not (again or fails(contacts, c)):
                 continue
-            place_points(contact, contacts, c, y)
+            for k in range(4):
+                place_point(contact, contacts.points[4 * c + k] >> 2, y)
             s, least = projections(y, contacts, c), least_separation(contacts, c)
             end = separation(s, kind == 1)
             if end >= (1.0 - SPENT_SHARE) * least:
                 continue
             wanted, weight = least + MARGIN * contacts.reach[c], load4(contacts.weight, 4 * c)
-            gap = lane(sum_spread(s * weight), 0)
+            gap = dot(s, weight)
             if gap < least:
                 stop(contact, velocity, x, contacts, c, weight, (wanted - gap) / h)
             else:  # two corners only
@@ -40,16 +41,6 @@ def remove_approach(contact, x, y, velocity, h, again):
                 b = side_body(contact, contacts, c, side)
                 if b >= 0:
                     try_move(rigid, b - rigid.first_body[0], h)
-
-
-@lean_inline_kernel
-def place_points(contact, contacts, c, y):
-    """Place the points of contact c at the trial poses of its rigid bodies."""
-    if contacts.carried[c]:
-        for k in range(4):
-            i = contacts.points[4 * c + k] >> 2
-            if contact.bodies.kind[contact.points.body[i]] == RIGID:
-                place_point(contact.rigid, contact.points.body[i], i, y)
 
 
 @lean_inline_kernel

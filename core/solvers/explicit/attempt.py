@@ -10,7 +10,7 @@ from ...atomics import publish
 from ...bodies.flat.plane import hold_in_plane
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import lane, larger, load4, spread, store4, sum_spread
-from ...team import block_of, claim, done, finish, hand_out
+from ...team import claim, done, finish, hand_out
 from . import verify as guarantee
 from .arrays import (
     AGE,
@@ -104,14 +104,14 @@ def drift(contact, x, y, velocity, h, time):
         i = contact.run.carried[k]
         b = contact.points.body[i]
         if bodies.kind[b] == RIGID:
-            place_point(rigid, b, i, y)
+            place_point(contact, i, y)
         else:
             store4(y, 4 * i, load4(contact.points.start, 4 * i) + load4(velocity, 4 * i) * time)
-    claimed = claim(team, 0)
-    while claimed >= 0:
-        drift_group(contact.points, boxes, state, x, y, velocity, h, time, block_of(claimed))
+    _, block = claim(team, 0)
+    while block >= 0:
+        drift_group(contact.points, boxes, state, x, y, velocity, h, time, block)
         done(team, 0)
-        claimed = claim(team, 0)
+        _, block = claim(team, 0)
     finish(team)
     return far or state[FAR] == 1
 

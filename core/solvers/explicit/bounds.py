@@ -111,13 +111,6 @@ def largest(blocks, i):
 
 
 @lean_kernel
-def fill_stiffness(blocks, rows, stiffness):
-    """s of each vertex [N/m], for several of them at once: blocks lie side by side, number by number."""
-    for i in range(rows.shape[0]):
-        stiffness[i] = largest(blocks, i) + rows[i]
-
-
-@lean_kernel
 def gas_sums(x, fans, start, inverse_mass, sums):
     """Terms of each membrane's gas in omega^2, shape (membrane_count, 3).
 
@@ -152,5 +145,6 @@ def gas_sums(x, fans, start, inverse_mass, sums):
 def measure(x, edges, hinges, tetrahedra, fans, start, inverse_mass, blocks, rows, stiffness, sums):
     """Blocks, stiffness and gas sums at positions x [m], shape (point_count, 3)."""
     fill_blocks(x, edges, hinges, tetrahedra, blocks, rows)
-    fill_stiffness(blocks, rows, stiffness)
+    for i in range(rows.shape[0]):  # of blocks that lie side by side, number by number: for several at once
+        stiffness[i] = largest(blocks, i) + rows[i]
     gas_sums(x, fans, start, inverse_mass, sums)

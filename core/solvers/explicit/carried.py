@@ -55,9 +55,12 @@ def try_move(rigid, q, h):
 
 
 @lean_kernel
-def place_point(rigid, body_number, i, y):
-    """Point i of a rigid body at the body's trial pose, into y."""
-    q = body_number - rigid.first_body[0]
+def place_point(contact, i, y):
+    """Point i at the trial pose of its body, into y, if that is rigid."""
+    rigid, b = contact.rigid, contact.points.body[i]
+    if contact.bodies.kind[b] != RIGID:
+        return
+    q = b - rigid.first_body[0]
     turn, pose = rigid.trial_matrix[q], rigid.trial[q]
     a = 4 * (i - rigid.first_point[0])
     rx, ry, rz = rigid.arm[a], rigid.arm[a + 1], rigid.arm[a + 2]
@@ -270,9 +273,7 @@ def set_velocity(velocity, x, y, h, i, v):
 def place_carried(contact, y):
     """Place the points of contacts at the trial poses of their rigid bodies."""
     for k in range(contact.run.state[CARRIED_COUNT]):
-        i = contact.run.carried[k]
-        if contact.bodies.kind[contact.points.body[i]] == RIGID:
-            place_point(contact.rigid, contact.points.body[i], i, y)
+        place_point(contact, contact.run.carried[k], y)
 
 
 @lean_kernel

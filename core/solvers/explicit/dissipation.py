@@ -59,7 +59,7 @@ class Dissipation(NamedTuple):
     linear_damping: FloatArray  # of the rigid bodies [1/s]
     angular_damping: FloatArray
     fall: FloatArray  # scratch, shape (3,)
-    motion: FloatArray  # rigid motions, scratch, shape (moving_count, 15)
+    motion: FloatArray  # rigid motions, scratch, shape (moving_count, 16)
     load: FloatArray  # of each membrane, averaged, over its weight, shape (membrane_count, 3); changes
     push: FloatArray  # sum of all impulses of contacts on each body [N s], shape (body_count, 3); changes
 
@@ -92,7 +92,7 @@ def losses_of(model: Model, mass: FloatArray, pinned: BoolArray) -> Dissipation:
         linear_damping=model.rigid.linear_damping.copy(),
         angular_damping=model.rigid.angular_damping.copy(),
         fall=np.zeros(3),
-        motion=np.zeros((model.moving_count, 15)),
+        motion=np.zeros((model.moving_count, 16)),
         load=np.zeros((model.membrane_count, 3)),
         push=np.zeros((count, 3)),
     )
@@ -113,13 +113,6 @@ def leave_some(untouched, mass, point_start, body_count):
 
 
 @lean_kernel
-def apply_losses(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
-    """Apply dissipation for a time [s]; x, velocity: shape (point_count, 4)."""
-    brake(x, velocity, losses, rigid, point_start, gravity, time)
-    damp(x, velocity, losses, rigid, point_start, gravity, time)
-
-
-@lean_kernel
 def brake(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
     """Restitution from the contact impulses of a time [s]; those of a single step are too noisy."""
     pairs, motion, membranes = losses.pairs, losses.motion, losses.damping.shape[0]
@@ -131,11 +124,11 @@ def brake(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
     if touches:
         leave_some(losses.untouched, losses.mass, point_start, membranes)
         rigid_motions(x, velocity, losses.untouched, point_start, motion[:membranes])
-        note_solids(rigid, motion, membranes)
+        note_solids(rigid, losses, membranes)
         apply_restitution(
-            x, velocity, membranes, motion.shape[0], losses.untouched, losses.body_mass, point_start, pairs.low,
-            pairs.high, pairs.impulse, pairs.point, pairs.load, pairs.bounciness, pairs.strength, motion,
-            losses.fall, pairs.approach,
+            x, velocity, membranes, motion.shape[0], losses.untouched, point_start, pairs.low, pairs.high,
+            pairs.impulse, pairs.point, pairs.load, pairs.bounciness, pairs.strength, motion, losses.fall,
+            pairs.approach,
         )  # fmt: skip
         move_solids(rigid, motion, membranes)
     else:
@@ -187,15 +180,16 @@ def is_calm(body, losses, gravity, strength2, time):
 
 
 @lean_kernel
-def note_solids(rigid, motion, first):
+def note_solids(rigid, losses, first):
     """Write the rigid bodies as rows of rigid motion, from row `first` on."""
     for q in range(rigid.inverse_mass.shape[0]):
-        row, tensor = motion[first + q], rigid.tensor[q]
+        row, tensor = losses.motion[first + q], rigid.tensor[q]
         for axis in range(3):
             row[axis] = rigid.pose[q, axis]
             row[3 + axis], row[6 + axis] = rigid.velocity[q, axis], rigid.spin[q, axis]
             row[9 + axis] = tensor[axis, axis]
         row[12], row[13], row[14] = tensor[0, 1], tensor[0, 2], tensor[1, 2]
+        row[15] = losses.body_mass[first + q]
 
 
 @lean_kernel

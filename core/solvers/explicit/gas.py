@@ -9,7 +9,7 @@ from ...array_types import FloatArray, IntArray
 from ...energy.gas import gauge_pressure
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import Model
-from ...simd import lane, load4, rotated, spread, store4, sum_spread
+from ...simd import cross, lane, load4, spread, store4, sum_spread
 from .layout import Numbering
 from .rows import IndexArray, Rows, rows_of, unsigned
 
@@ -69,7 +69,7 @@ def normal_rows(x, gas, body, first, last):
         c = np.uint64(3) * q
         a = load4(x, gas.corners[c])
         u, w = load4(x, gas.corners[c + np.uint64(1)]) - a, load4(x, gas.corners[c + np.uint64(2)]) - a
-        normal = rotated(u * rotated(w) - rotated(u) * w)
+        normal = cross(u, w)
         total = total + (a - origin) * normal
         store4(gas.normal, np.uint64(4) * q, normal)
     return lane(sum_spread(total), 0)

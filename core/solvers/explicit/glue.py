@@ -14,13 +14,13 @@ from typing import NamedTuple
 from ...array_types import FloatArray
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import Model
-from ...simd import lane, load4, root, spread, sum_spread, triple
+from ...simd import cross, lane, load4, root, spread, sum_spread, triple
 from ...tiny import TINY
-from .arrays import RIGID, Contacts, contacts_of
+from .arrays import Contacts, contacts_of
 from .carried import carried_inverse_mass, place_point
 from .layout import Numbering
 from .press import own_inverse_mass, push_sides, sides_velocity
-from .turning import across, is_free, turn_triangle, turned_inverse_mass, turning_speed
+from .turning import is_free, turn_triangle, turned_inverse_mass, turning_speed
 
 #: Sweeps over all rows in a step, and the share of a distance that one removes.
 SWEEPS, PULL_SHARE = 4, 0.2
@@ -78,9 +78,7 @@ def hold_glued(contact, glue, x, velocity, h):
 def place_glued(contact, glue, y):
     """Place the attached points of rigid bodies at the trial poses."""
     for c in range(glue.offset.shape[0]):
-        i = glue.rows.points[4 * c + 1] >> 2
-        if contact.bodies.kind[contact.points.body[i]] == RIGID:
-            place_point(contact.rigid, contact.points.body[i], i, y)
+        place_point(contact, glue.rows.points[4 * c + 1] >> 2, y)
 
 
 @lean_inline_kernel
@@ -92,8 +90,8 @@ def pulled_apart(glue, c, x):
     if glue.offset[c, 0] == 0.0 and glue.offset[c, 1] == 0.0 and glue.offset[c, 2] == 0.0:
         return way
     along, other = b - a, e - a
-    normal = across(along, other)
+    normal = cross(along, other)
     along = along / root(sum_spread(along * along) + spread(TINY))
     normal = normal / root(sum_spread(normal * normal) + spread(TINY))
-    beside = across(normal, along)
+    beside = cross(normal, along)
     return way - along * glue.offset[c, 0] - beside * glue.offset[c, 1] - normal * glue.offset[c, 2]

@@ -8,6 +8,8 @@ from ...model import Model
 
 #: Growth s - 1 that is sampled: from small strains to a thousandfold size.
 GROWTH = np.geomspace(1e-4, 1e3, 141)
+#: Least volume that a body is taken to have, as a share of the drawn one.
+LEAST_VOLUME = 1e-3
 
 
 def inflation_rate(model: Model, amount: FloatArray, volume: FloatArray) -> FloatArray:
@@ -17,19 +19,18 @@ def inflation_rate(model: Model, amount: FloatArray, volume: FloatArray) -> Floa
     springs, about its centre at rest. W = nRT ln s^3, or nRT (s^(3 - 3k) - 1) / (1 - k) with the exponent k. `amount`:
     nRT [J]. Shape (membrane_count,).
     """
-    rates = np.zeros(model.membrane_count)
+    rates, volume = np.zeros(model.membrane_count), np.maximum(volume, LEAST_VOLUME * model.drawn_volume)
     edges, inertias = model.edges, _inertias(model)
     springs = 0.5 * np.bincount(
         model.point_body[edges.points[:, 0]], edges.stiffness * edges.rest_length**2, model.body_count
     )
     for body in np.flatnonzero(model.rest_volume > 0.0):
         rest = model.drawn_volume[body]
-        first = (max(volume[body], 1e-3 * rest) / rest) ** (1.0 / 3.0)
+        first = (volume[body] / rest) ** (1.0 / 3.0)
         size = first * (1.0 + GROWTH)
         growth, power = 3.0 * np.log1p(GROWTH), 1.0 - model.gas_exponent[body]
         if power != 0.0:
-            begun = max(volume[body], 1e-3 * rest) / model.rest_volume[body]
-            growth = begun**power * np.expm1(power * growth) / power
+            growth = (volume[body] / model.rest_volume[body]) ** power * np.expm1(power * growth) / power
         work = amount[body] * growth - model.gas_base[body] * rest * (size**3 - first**3)
         work -= springs[body] * (np.maximum(size - 1.0, 0.0) ** 2 - max(first - 1.0, 0.0) ** 2)
         work *= np.cumprod(work > 0.0)  # where it stops it turns: a held pressure would do work again far beyond
@@ -42,8 +43,8 @@ def free_rate(model: Model, amount: FloatArray, volume: FloatArray) -> FloatArra
 
     Infinite where there is no air, and where the gas gets colder.
     """
-    # W - p_base (V' - V) is largest at V' = nRT / p_base; V is as small as `inflation_rate` takes it
-    now = np.maximum(volume, 1e-3 * model.drawn_volume)
+    # W - p_base (V' - V) is largest at V' = nRT / p_base
+    now = np.maximum(volume, LEAST_VOLUME * model.drawn_volume)
     held = model.gas_base * now
     is_known = (model.rest_volume > 0.0) & (held > 0.0) & (model.gas_exponent == 1.0)
     held = np.where(is_known, held, 1.0)

@@ -20,7 +20,7 @@ Given points cannot be cut. Planes lie at their ends at y, and the other side is
 import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import lane, load4, triple
+from ...simd import dot, lane, load4, triple
 from ...union_find import root_of, unite
 from .approach import remove_approach
 from .arrays import RIGID, WORK
@@ -35,7 +35,6 @@ from .carried import (
     set_velocity,
     try_move,
 )
-from .standstill import norm
 from .verify import SPENT_SHARE, holds, least_separation, projections
 
 #: How an attempt limits what fails: by projection, then scaling; to the common velocity.
@@ -237,8 +236,7 @@ def project(contact, x, y, velocity, h, rows):
             if not moves(contact, i):
                 continue
             b = points.body[i]
-            if bodies.kind[b] == RIGID:
-                place_point(rigid, b, i, y)
+            place_point(contact, i, y)
             far = beyond(projections(y, contacts, c), k, sides, run.planes[q], least)
             if far <= BEYOND_SHARE * abs(least):
                 continue
@@ -254,7 +252,7 @@ def project(contact, x, y, velocity, h, rows):
             run.cut[b] += abs(size)
             push_body(rigid, r, px, py, pz, size * nx, size * ny, size * nz)
             try_move(rigid, r, h)
-            place_point(rigid, b, i, y)
+            place_point(contact, i, y)
     return count
 
 
@@ -287,12 +285,12 @@ def truncate(contact, x, y, velocity, h, rows, members, how):
         common = triple(run.islands[place], run.islands[place + 1], run.islands[place + 2])
         if bodies.kind[b] != RIGID:
             lost = (load4(velocity, 4 * i) - common) * (1.0 - share[i])
-            run.cut[b] += norm(lane(lost, 0), lane(lost, 1), lane(lost, 2)) / points.inverse_mass[i]
+            run.cut[b] += dot(lost, lost) ** 0.5 / points.inverse_mass[i]
             set_velocity(velocity, x, y, h, i, load4(velocity, 4 * i) - lost)
             continue
         q = b - rigid.first_body[0]
         own = triple(rigid.velocity[q, 0], rigid.velocity[q, 1], rigid.velocity[q, 2]) - common
-        run.cut[b] += (1.0 - share[i]) * norm(lane(own, 0), lane(own, 1), lane(own, 2)) / rigid.inverse_mass[q]
+        run.cut[b] += (1.0 - share[i]) * dot(own, own) ** 0.5 / rigid.inverse_mass[q]
         for axis in range(3):
             rigid.velocity[q, axis] = lane(common, axis) + share[i] * lane(own, axis)
             rigid.momentum[q, axis] *= share[i]

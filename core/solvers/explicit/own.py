@@ -15,8 +15,8 @@ the longest distance from c times its longest side where its corners move by s b
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import lane, larger, load4, root, smaller, spread, store4, sum_spread, transposed
-from ...team import block_of, claim, done, finish, hand_out
+from ...simd import any_larger, dot, lane, larger, load4, root, smaller, spread, store4, sum_spread, transposed
+from ...team import claim, done, finish, hand_out
 from ...tiny import TINY
 from .arrays import MARGINS, patches_of
 
@@ -28,6 +28,12 @@ EXPECTED_SHARE = 0.5
 MARGIN_SHARE = 0.8
 #: Farther than all contacts [m].
 FAR = 1e30
+
+
+@lean_inline_kernel
+def apart(low, high, other_low, other_high):
+    """Whether two boxes (minus the lower corner, upper corner) do not meet."""
+    return any_larger(-low, other_high) or any_larger(-other_low, high)
 
 
 @lean_inline_kernel
@@ -106,18 +112,18 @@ def find_suspects(body, time, middle, bodies, points, boxes, team):
         move = (load4(points.flight, i) - drift) * half
         here = load4(points.start, i) - centre + move
         store4(middle, i, here)
-        moved2 = max(moved2, lane(sum_spread(move * move), 0))
-        distance2 = lane(sum_spread(here * here), 0)
+        moved2 = max(moved2, dot(move, move))
+        distance2 = dot(here, here)
         far2, near2 = max(far2, distance2), min(near2, distance2)
     moved, far, near = moved2**0.5, far2**0.5, near2**0.5
     boxes.middle[0], boxes.middle[1], boxes.middle[2] = half, moved, far + moved
     groups = boxes.groups
     hand_out(team, MARGINS, groups.body_start[body], groups.body_start[body + 1])
-    claimed = claim(team, 0)
-    while claimed >= 0:
-        find_margins(block_of(claimed), middle, points.flight, boxes)
+    _, block = claim(team, 0)
+    while block >= 0:
+        find_margins(block, middle, points.flight, boxes)
         done(team, 0)
-        claimed = claim(team, 0)
+        _, block = claim(team, 0)
     finish(team)
     least = LEAST_MARGIN * bodies.own_thickness[body]
     bad = 0
@@ -155,7 +161,7 @@ def find_suspects(body, time, middle, bodies, points, boxes, team):
         if lane(high, 0) == -FAR:
             continue
         for patch in range(begin, end):
-            if suspect[patch] == 0 and rays_meet(low, high, load4(boxes.low, 4 * patch), load4(boxes.high, 4 * patch)):
+            if suspect[patch] == 0 and not apart(low, high, load4(boxes.low, 4 * patch), load4(boxes.high, 4 * patch)):
                 suspect[patch] = 1
     spread_to_neighbours(begin, end, first, last, points, boxes)
     return True
@@ -177,13 +183,6 @@ def spread_to_neighbours(begin, end, first, last, points, boxes):
                 suspect[patch] += stamp[patches.corner[q] >> 2] * (2 - suspect[patch])
 
 
-@lean_inline_kernel
-def rays_meet(low, high, other_low, other_high):
-    """Whether two boxes of directions (minus the lower corner, upper corner) meet."""
-    gap = larger(-low - other_high, -other_low - high)
-    return max(max(lane(gap, 0), lane(gap, 1)), lane(gap, 2)) <= 0.0
-
-
 @lean_kernel
 def spread_of_rays(begin, end, pad, x, boxes):
     """Boxes around the directions from the origin of x to the patches, widened by `pad`, into the patches' boxes.
@@ -198,6 +197,6 @@ def spread_of_rays(begin, end, pad, x, boxes):
             ray = here / root(sum_spread(here * here) + TINY)
             low, high = larger(low, -ray), larger(high, ray)
         wide = low + high
-        bulge = pad + 0.5 * lane(sum_spread(wide * wide), 0)
+        bulge = pad + 0.5 * dot(wide, wide)
         store4(boxes.low, 4 * patch, low + bulge)
         store4(boxes.high, 4 * patch, high + bulge)

@@ -4,7 +4,7 @@ from math import inf
 
 from ...contact.mixing import mixed_kernel
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import lane, load4, store4, sum_spread, transposed, triple
+from ...simd import dot, load4, store4, transposed, triple
 from ...tiny import TINY
 from .arrays import RIGID
 from .carried import carried_inverse_mass, carried_velocity, pair_of, push_carried
@@ -49,7 +49,7 @@ def keep_nearest(corners, count, head, following):
 @lean_inline_kernel
 def own_inverse_mass(contacts, c):
     """What the points of contact c have of the inverse mass, in every direction [1/kg]."""
-    return lane(sum_spread(load4(contacts.weight, 4 * c) * load4(contacts.share, 4 * c)), 0)
+    return dot(load4(contacts.weight, 4 * c), load4(contacts.share, 4 * c))
 
 
 @lean_inline_kernel
@@ -115,20 +115,14 @@ def push(velocity, contacts, c, jx, jy, jz):
 
 
 @lean_inline_kernel
-def relative_velocity(velocity, contacts, c):
-    """Of side A to side B [m/s], as far as they are points that move by themselves or are given."""
+def sides_velocity(contact, contacts, c, x, velocity):
+    """Velocity of side A of contact c relative to side B [m/s]."""
     vx, vy, vz, _ = transposed(
         load4(velocity, contacts.points[4 * c]), load4(velocity, contacts.points[4 * c + 1]),
         load4(velocity, contacts.points[4 * c + 2]), load4(velocity, contacts.points[4 * c + 3]),
     )  # fmt: skip
     w = load4(contacts.weight, 4 * c)
-    return lane(sum_spread(vx * w), 0), lane(sum_spread(vy * w), 0), lane(sum_spread(vz * w), 0)
-
-
-@lean_inline_kernel
-def sides_velocity(contact, contacts, c, x, velocity):
-    """Velocity of side A of contact c relative to side B [m/s]."""
-    ux, uy, uz = relative_velocity(velocity, contacts, c)
+    ux, uy, uz = dot(vx, w), dot(vy, w), dot(vz, w)
     if contacts.carried[c]:
         cx, cy, cz = carried_velocity(contact, x, contacts, c)
         ux, uy, uz = ux + cx, uy + cy, uz + cz

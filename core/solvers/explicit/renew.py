@@ -3,11 +3,12 @@
 from math import inf
 
 from ...jit import lean_kernel
+from ...simd import load4, store4
 from . import verify as guarantee
 from .arrays import RENEWED, STARTS
 from .closest import near_edges, near_triangles
 from .press import weigh
-from .touching import touch
+from .touching import TOUCH_SHARE
 
 #: A slack that excludes no candidate, wherever it is: what is found is read in their order [m].
 EVERYTHING = inf
@@ -37,7 +38,7 @@ def renew_kind(contact, kind, x, y):
         found = 0
         while c < count and found < room:
             if guarantee.fails(contacts, c):
-                if may_touch and touch(contacts, c):
+                if may_touch and contacts.gap[4 * c] <= TOUCH_SHARE * contacts.reach[c]:
                     failed += 1
                     c += 1
                     continue
@@ -50,10 +51,13 @@ def renew_kind(contact, kind, x, y):
         closest_again(kind, x, flight, candidates, found, spare)
         left = 0
         for q in range(found):
-            guarantee.replace(contacts, spares[q], spare, q)
-            if not guarantee.holds(y, contacts, spares[q], kind == 1):
-                as_candidate(contacts, spares[q], candidates, left)
-                spares[found + left] = spares[q]
+            p = spares[q]
+            store4(contacts.normal, 4 * p, load4(spare.normal, 4 * q))
+            store4(contacts.weight, 4 * p, load4(spare.weight, 4 * q))
+            store4(contacts.gap, 4 * p, load4(spare.gap, 4 * q))
+            if not guarantee.holds(y, contacts, p, kind == 1):
+                as_candidate(contacts, p, candidates, left)
+                spares[found + left] = p
                 left += 1
         if left > 0:
             closest_again(kind, y, flight, candidates, left, spare)

@@ -11,10 +11,10 @@ import numpy as np
 
 from ...contact.kept_distance import EDGE_SHARE
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import any_larger, lane, larger, load4, positive, smaller, spread, store4, triple
-from ...team import block_of, claim, done, finish, hand_out
+from ...simd import lane, larger, load4, positive, smaller, spread, store4, triple
+from ...team import claim, done, finish, hand_out
 from .arrays import FOUR_SIZE, FRAMES, GIVEN, NOWHERE, SOFT, patches_of
-from .own import find_suspects
+from .own import apart, find_suspects
 from .shape import fit_shape, keeps_apart, pad
 
 #: Share of the patch's mean velocity in the flight of a soft body's point.
@@ -23,12 +23,6 @@ COMMON_SHARE = 0.35
 HIT_BITS, PAIR_BITS = 40, 16
 #: Most candidates that a pair of patches gives.
 MOST_OF_A_PAIR = 4096
-
-
-@lean_inline_kernel
-def apart(low, high, other_low, other_high):
-    """Whether two boxes (minus the lower corner, upper corner) do not meet."""
-    return any_larger(-low, other_high) or any_larger(-other_low, high)
 
 
 @lean_inline_kernel
@@ -357,11 +351,11 @@ def fit_group(group, half, bodies, points, boxes):
 def fit_shapes(body, half, bodies, points, boxes, team):
     """Frames of all patches of a body."""
     hand_out(team, FRAMES, boxes.groups.body_start[body], boxes.groups.body_start[body + 1])
-    claimed = claim(team, 0)
-    while claimed >= 0:
-        fit_group(block_of(claimed), half, bodies, points, boxes)
+    _, block = claim(team, 0)
+    while block >= 0:
+        fit_group(block, half, bodies, points, boxes)
         done(team, 0)
-        claimed = claim(team, 0)
+        _, block = claim(team, 0)
     finish(team)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...array_types import FloatArray, IntArray
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import lane, larger, load4, spread, store4, sum_spread, triple
+from ...simd import dot, lane, larger, load4, spread, store4, sum_spread, triple
 from .layout import Patches
 
 #: Numbers of a patch's frame: the map's four columns, its mean velocity, then shrinking, error and room for boxes.
@@ -102,8 +102,7 @@ def fit_shape(begin, end, half, points, boxes, kept):
             slack = max(slack, points.slack[i >> 2])
         number = 1.0 / max(last - first, 1)
         middle, drift, rest = middle * number, drift * number, rest * number
-        xx, yy = lane(sum_spread(along * along), 0), lane(sum_spread(across * across), 0)
-        xy = lane(sum_spread(along * across), 0)
+        xx, yy, xy = dot(along, along), dot(across, across), dot(along, across)
         square = 0.5 * (xx + yy - ((xx - yy) ** 2 + 4.0 * xy * xy) ** 0.5)
         ax, ay, az = lane(along, 0), lane(along, 1), lane(along, 2)
         bx, by, bz = lane(across, 0), lane(across, 1), lane(across, 2)

@@ -15,7 +15,7 @@ from ...energy.energies import ModelElements
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import Model
 from ...simd import load4, store4, triple
-from ...team import block_of, claim, done, finish, hand_out
+from ...team import claim, done, finish, hand_out
 from .arrays import KICK, ROWS
 from .bending import Bending, add_bending, bending_of, bends
 from .blocks import Blocks, blocks_of
@@ -131,19 +131,19 @@ def accelerate(x, skins, velocity, inverse_mass, h, gx, gy, gz, force, team):
     count = skins.blocks.body.shape[0]
     hand_out(team, ROWS, 0, count)
     bend_all(x, skins, force)
-    claimed = claim(team, 0)
-    while claimed >= 0:
-        write_rows(x, skins, block_of(claimed))
+    _, block = claim(team, 0)
+    while block >= 0:
+        write_rows(x, skins, block)
         done(team, 0)
-        claimed = claim(team, 0)
+        _, block = claim(team, 0)
     finish(team)
     set_pressures(skins.gas, skins.blocks, skins.paces.due)
     hand_out(team, KICK, 0, count)
-    claimed = claim(team, 0)
-    while claimed >= 0:
-        add_rows(skins, velocity, inverse_mass, h, fall, force, block_of(claimed))
+    _, block = claim(team, 0)
+    while block >= 0:
+        add_rows(skins, velocity, inverse_mass, h, fall, force, block)
         done(team, 0)
-        claimed = claim(team, 0)
+        _, block = claim(team, 0)
     finish(team)
     if skins.elements.first.shape[0] > 0:
         add_element_forces(skins.elements, x, velocity, inverse_mass, h)

@@ -14,7 +14,7 @@ import numpy as np
 from ...array_types import FloatArray, IntArray
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import Model
-from ...simd import four_sums3, lane, load4, root, smaller, spread, spread_each, store4, sum_spread
+from ...simd import dot, four_sums3, load4, root, smaller, spread, spread_each, store4
 from ...tiny import TINY
 from .layout import Numbering
 from .rows import IndexArray, Rows, rows_of, unsigned
@@ -142,4 +142,4 @@ def start_lengths(x, velocity, h, springs, blocks, paces):
         for q in range(4 * blocks.four[block], 4 * blocks.four[block + 1]):
             a, b = springs.ends[2 * q], springs.ends[2 * q + 1]
             way = load4(x, b) - load4(x, a) - (load4(velocity, b) - load4(velocity, a)) * back
-            springs.inverse_length[q] = 1.0 / root(lane(sum_spread(way * way), 0) + TINY)
+            springs.inverse_length[q] = 1.0 / root(dot(way, way) + TINY)

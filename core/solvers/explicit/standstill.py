@@ -1,7 +1,7 @@
 """What no limit settles stays at x: always possible for what is free, as nothing is nearer there than before."""
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import triple
+from ...simd import dot, load4, triple
 from .arrays import RIGID
 from .carried import moves, place_carried, respin, set_velocity, try_move
 from .verify import holds
@@ -51,8 +51,8 @@ def is_still(contact, velocity, i):
 @lean_kernel
 def stop_point(contact, x, y, velocity, h, i):
     """Let soft point i stay where it is."""
-    points, size = contact.points, norm(velocity[4 * i], velocity[4 * i + 1], velocity[4 * i + 2])
-    contact.run.cut[points.body[i]] += size / points.inverse_mass[i]
+    points, v = contact.points, load4(velocity, 4 * i)
+    contact.run.cut[points.body[i]] += dot(v, v) ** 0.5 / points.inverse_mass[i]
     set_velocity(velocity, x, y, h, i, triple(0.0, 0.0, 0.0))
 
 
@@ -69,8 +69,8 @@ def stop_body(contact, b, h):
     """Let rigid body b stay where it is."""
     rigid = contact.rigid
     q = b - rigid.first_body[0]
-    v = rigid.velocity[q]
-    contact.run.cut[b] += norm(v[0], v[1], v[2]) / rigid.inverse_mass[q]
+    v = triple(rigid.velocity[q, 0], rigid.velocity[q, 1], rigid.velocity[q, 2])
+    contact.run.cut[b] += dot(v, v) ** 0.5 / rigid.inverse_mass[q]
     for axis in range(3):
         rigid.velocity[q, axis] = rigid.momentum[q, axis] = 0.0
     respin(rigid, q)
@@ -102,9 +102,3 @@ def stop_all(contact, x, y, velocity, h):
     for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(run.found[2 + kind]):
             holds(y, contacts, c, kind == 1)
-
-
-@lean_inline_kernel
-def norm(x, y, z):
-    """Length of a vector."""
-    return (x * x + y * y + z * z) ** 0.5

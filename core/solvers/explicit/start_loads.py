@@ -11,9 +11,9 @@ import numpy as np
 
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...inflation.start_loads import RISE_TIME, best_turn, loads_at_start, settling_rates
-from ...jit import lean_inline_kernel, lean_kernel
+from ...jit import lean_kernel
 from ...model import Model
-from ...simd import lane, load4, spread, store4, sum_spread, triple
+from ...simd import cross, dot, lane, load4, spread, store4, triple
 from ...tiny import TINY
 from .arrays import STEP
 from .layout import Numbering
@@ -77,19 +77,6 @@ def begin_loads(loads: StartLoads, x: FloatArray, load: FloatArray, time: float,
         for row, (first, last) in enumerate(zip(loads.first.tolist(), loads.last.tolist(), strict=True)):
             own = slice(first, last)
             loads.turn[row] = best_turn(rest[own], x[own, :3], loads.mass[own]).T
-
-
-@lean_inline_kernel
-def cross(a, b):
-    """The cross product of two vectors."""
-    ax, ay, az, bx, by, bz = lane(a, 0), lane(a, 1), lane(a, 2), lane(b, 0), lane(b, 1), lane(b, 2)
-    return triple(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
-
-
-@lean_inline_kernel
-def dot(a, b):
-    """The scalar product of two vectors."""
-    return lane(sum_spread(a * b), 0)
 
 
 @lean_kernel

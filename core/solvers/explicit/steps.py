@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ...bodies.flat.plane import hold_in_plane
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import triple
-from ...team import block_of, claim, done, has_part, kind_of
+from ...team import claim, done, has_part
 from . import verify as guarantee
 from .arrays import (  # fmt: skip
     AGE,
@@ -35,7 +35,7 @@ from .arrays import (  # fmt: skip
 from .attempt import ACCEPTED, MOST_ATTEMPTS, MOST_WORK, OUTDATED, drift_group, search, stand_still, try_step
 from .carried import accept as accept_bodies
 from .contact_set import ContactSet
-from .dissipation import Dissipation, apply_losses
+from .dissipation import Dissipation, brake, damp
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
 from .own import find_margins
@@ -122,9 +122,8 @@ def assist(contact, skins, x, y, velocity, h, gravity, number):
     state, team, boxes = contact.run.state, contact.run.team, contact.boxes
     fall = triple(h * gravity[0], h * gravity[1], h * gravity[2])
     while has_part(team, number):
-        claimed = claim(team, number)
-        while claimed >= 0:
-            kind, block = kind_of(claimed), block_of(claimed)
+        kind, block = claim(team, number)
+        while block >= 0:
             here, there = (x, y) if state[STEP] % 2 == 0 else (y, x)
             if kind == ROWS:
                 write_rows(here, skins, block)
@@ -138,7 +137,7 @@ def assist(contact, skins, x, y, velocity, h, gravity, number):
             else:
                 fit_group(block, 0.5 * epoch(state, h), contact.bodies, contact.points, boxes)
             done(team, number)
-            claimed = claim(team, number)
+            kind, block = claim(team, number)
 
 
 @lean_kernel
@@ -171,7 +170,8 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, grav
         if state[STEP] % loss_steps == 0 or state[STEP] == steps:
             late = (state[STEP] - 1) % loss_steps + 1
             start = contact.bodies.point_start
-            apply_losses(rows, velocity_rows, scene.losses, contact.rigid, start, gravity, h * late)
+            brake(rows, velocity_rows, scene.losses, contact.rigid, start, gravity, h * late)
+            damp(rows, velocity_rows, scene.losses, contact.rigid, start, gravity, h * late)
         strayed = strays(contact.rigid, h, (state[STEP] - state[TICK_START]) * h)
         if strayed or state[WAKES] == 1 or state[STALLED] == 1:
             break

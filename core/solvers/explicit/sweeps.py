@@ -17,7 +17,7 @@ from math import sqrt
 
 from ...contact.coulomb import cone_share_of_square
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import lane, load3, load4, spread, store3, store4, sum_spread
+from ...simd import dot, lane, load3, load4, spread, store3, store4
 from .arrays import PRESSING, SOFT
 from .carried import carried_inverse_mass, pair_of, push_carried
 from .press import note, own_inverse_mass, push, push_sides, record, sides_velocity, weigh
@@ -46,15 +46,6 @@ LEAST_CHANGE = 1e-2
 
 
 @lean_inline_kernel
-def is_near(contacts, c):
-    """Whether contact c may have to be answered in this step."""
-    if not contacts.presses[c]:
-        return False
-    gap, reach = contacts.gap[4 * c], contacts.reach[c]
-    return gap < LEAST_FAR * reach or 2.0 * gap - contacts.gap[4 * c + 2] < reach
-
-
-@lean_inline_kernel
 def press_all(contact, losses, x, velocity, h):
     """Impulses of all contacts on velocities, where rigid points have rows of 0."""
     list_near(contact, x, h)
@@ -71,7 +62,9 @@ def list_near(contact, x, h):
     answers, count = contact.answers, 0
     for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
-            if is_near(contacts, c):
+            gap, reach = contacts.gap[4 * c], contacts.reach[c]
+            is_near = gap < LEAST_FAR * reach or 2.0 * gap - contacts.gap[4 * c + 2] < reach
+            if contacts.presses[c] and is_near:
                 contacts.aligned[c] = slide_into_line(contacts, c, kind == 1, x, BEYOND)
                 if contacts.aligned[c]:
                     weigh(contact, contacts, c, x)
@@ -109,17 +102,11 @@ def sweep(contact, x, velocity):
     for q in range(answers.size[0]):
         row = answers.row[q]
         if row[KIND] == OTHER:
-            c, contacts = answers.number[q] >> 1, contacts_of_number(contact, answers.number[q])
-            is_settled &= answer_bodies(contact, contacts, c, row, x, velocity)
+            contacts = contact.sides if answers.number[q] & 1 else contact.corners
+            is_settled &= answer_bodies(contact, contacts, answers.number[q] >> 1, row, x, velocity)
         else:
             is_settled &= answer_points(answers.quad[q], row, x, velocity, contact.points.inverse_mass)
     return is_settled
-
-
-@lean_inline_kernel
-def contacts_of_number(contact, number):
-    """The contacts of the kind of one with this number."""
-    return contact.sides if number & 1 else contact.corners
 
 
 @lean_inline_kernel
@@ -133,17 +120,17 @@ def answer_points(quad, row, x, velocity, inverse_mass):
     v0, v1, v2, v3 = load4(velocity, i0), load4(velocity, i1), load4(velocity, i2), load4(velocity, i3)
     w, normal = load4(row, WEIGHT), load3(row, NORMAL)
     u = (v0 * lane(w, 0) + v1 * lane(w, 1)) + (v2 * lane(w, 2) + v3 * lane(w, 3))
-    along, held = lane(sum_spread(u * normal), 0), row[PUSH]
+    along, held = dot(u, normal), row[PUSH]
     size = max((row[PARTING] - along) * row[MASS], -held)
     if held == 0.0 and size <= 0.0:
         return True
     after, gripped = held + size, load3(row, GRIP)
     most, wanted = row[FRICTION] * after, gripped - (u - normal * along) * row[MASS]
-    wanted = wanted * cone_share_of_square(lane(sum_spread(wanted * wanted), 0), most)
+    wanted = wanted * cone_share_of_square(dot(wanted, wanted), most)
     store3(row, GRIP, wanted)
     row[PUSH] = after
     more, s = wanted - gripped, load4(row, SHARE)
-    pushed, square = normal * size + more, lane(sum_spread(more * more), 0)
+    pushed, square = normal * size + more, dot(more, more)
     store4(velocity, i0, v0 + pushed * lane(s, 0))
     store4(velocity, i1, v1 + pushed * lane(s, 1))
     store4(velocity, i2, v2 + pushed * lane(s, 2))
@@ -223,7 +210,7 @@ def note_all(contact, losses, x):
     for q in range(answers.size[0]):
         row, c = answers.row[q], answers.number[q] >> 1
         if row[PUSH] > 0.0:
-            contacts = contacts_of_number(contact, answers.number[q])
+            contacts = contact.sides if answers.number[q] & 1 else contact.corners
             note(contact, contacts, c, x, losses, row[PUSH], row[GRIP], row[GRIP + 1], row[GRIP + 2])
             record(contact, contacts, c, row[PUSH])
     contact.run.state[PRESSING] = contact.pressed.size[0]

@@ -3,7 +3,7 @@
 from math import sqrt
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import four, lane, load4, rotated, spread, store4, sum_spread, triple
+from ...simd import cross, dot, four, lane, load4, spread, store4, sum_spread, triple
 from .carried import cofactors, turned_by
 
 #: Determinant of the tensor of some points over the cube of its trace, below which they are collinear.
@@ -14,12 +14,6 @@ FLAT = 1e-6
 ALONG = 1e-4
 #: Least share of an impulse's effect that must be left once its torque is removed.
 LEAST_FREED = 0.1
-
-
-@lean_inline_kernel
-def across(a, b):
-    """a x b."""
-    return rotated(a * rotated(b) - rotated(a) * b)
 
 
 @lean_inline_kernel
@@ -38,13 +32,11 @@ def slide_into_line(contacts, c, are_edges, x, beyond):
         way, one, other = b - p, a - p, b - e
     else:
         way, one, other = p - a, b - a, e - a
-    over_one, over_other = across(normal, one), across(normal, other)
-    below = lane(sum_spread(over_one * other), 0)
-    size = lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
-    if not below * below > ALONG * size:
+    over_one, over_other = cross(normal, one), cross(normal, other)
+    below = dot(over_one, other)
+    if not below * below > ALONG * (dot(one, one) * dot(other, other)):
         return False
-    s = -lane(sum_spread(over_other * way), 0) / below
-    t = lane(sum_spread(over_one * way), 0) / below
+    s, t = -dot(over_other, way) / below, dot(over_one, way) / below
     if not (s >= -beyond and t >= -beyond and s <= 1.0 + beyond and t <= 1.0 + beyond):
         return False
     if are_edges:
@@ -57,16 +49,12 @@ def slide_into_line(contacts, c, are_edges, x, beyond):
 
 
 @lean_inline_kernel
-def arms(contacts, c, x):
-    """Corners of the triangle of contact c from their middle, and the vertex from the triangle's point [m]."""
-    first, quad = 4 * c, contacts.points
-    p, a, b, e = load4(x, quad[first]), load4(x, quad[first + 1]), load4(x, quad[first + 2]), load4(x, quad[first + 3])
-    return arms_of(p, a, b, e, load4(contacts.weight, first))
+def arms(x, quad, weight):
+    """Corners of a triangle from their middle, and a vertex from the triangle's point [m].
 
-
-@lean_inline_kernel
-def arms_of(p, a, b, e, weight):
-    """`arms` of a vertex p and a triangle a, b, e, with the weights of all four."""
+    `quad`: 4 * point of the vertex and of the corners; `weight` of all four.
+    """
+    p, a, b, e = load4(x, quad[0]), load4(x, quad[1]), load4(x, quad[2]), load4(x, quad[3])
     middle = (a + b + e) * (1.0 / 3.0)
     way = p + a * lane(weight, 1) + b * lane(weight, 2) + e * lane(weight, 3)
     return a - middle, b - middle, e - middle, way
@@ -84,9 +72,8 @@ def tensor_of(a, b, e):
 
 
 @lean_kernel
-def turn_of(contacts, c, x, couple):
-    """Angular velocity w of the corners r of a triangle, of equal masses 1, by a couple; 0 where it is degenerate."""
-    a, b, e, _ = arms(contacts, c, x)
+def turn_of(a, b, e, couple):
+    """Angular velocity of a triangle's `arms`, of equal masses 1, by a couple; 0 where it is degenerate."""
     xx, yy, zz, xy, xz, yz = tensor_of(a, b, e)
     turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, lane(couple, 0), lane(couple, 1), lane(couple, 2), FLAT)
     return triple(wx, wy, wz) if turns else triple(0.0, 0.0, 0.0)
@@ -94,12 +81,8 @@ def turn_of(contacts, c, x, couple):
 
 @lean_kernel
 def set_turn(x, quad, row, place):
-    """Write the map from a couple to `turn_of` into a row, by columns from `place` on; 0 where it is degenerate.
-
-    `quad`: 4 * point of the vertex and of the triangle's corners.
-    """
-    nothing = spread(0.0)
-    a, b, e, _ = arms_of(nothing, load4(x, quad[1]), load4(x, quad[2]), load4(x, quad[3]), nothing)
+    """Write the map from a couple to `turn_of` into a row, by columns from `place` on; 0 where it is degenerate."""
+    a, b, e, _ = arms(x, quad, spread(0.0))
     cxx, cyy, czz, cxy, cxz, cyz, determinant, cube = cofactors(*tensor_of(a, b, e))
     share = 1.0 / determinant if determinant > FLAT * cube else 0.0
     store4(row, place, triple(cxx, cxy, cxz) * share)
@@ -123,29 +106,30 @@ def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz, most):
     couple may give to corners at rest. One that is longer than the triangle is wide would give more than f takes.
     """
     if is_free(contacts, c, points):
-        a, b, e, way = arms(contacts, c, x)
-        turn = turn_of(contacts, c, x, -across(way, triple(fx, fy, fz)))
-        i, j, k = contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
-        turn_corners(velocity, i, j, k, a, b, e, points.inverse_mass, turn, most)
+        quad = contacts.points[4 * c : 4 * c + 4]
+        a, b, e, way = arms(x, quad, load4(contacts.weight, 4 * c))
+        turn = turn_of(a, b, e, -cross(way, triple(fx, fy, fz)))
+        turn_corners(velocity, quad, a, b, e, points.inverse_mass, turn, most)
 
 
 @lean_inline_kernel
 def turn_by_row(velocity, x, quad, row, place, weight, mass, impulse, most):
     """`turn_triangle` of a free triangle, by a row of `set_turn`."""
-    a, b, e, way = arms_of(load4(x, quad[0]), load4(x, quad[1]), load4(x, quad[2]), load4(x, quad[3]), weight)
-    couple = across(impulse, way)
+    a, b, e, way = arms(x, quad, weight)
+    couple = cross(impulse, way)
     turn = load4(row, place) * lane(couple, 0) + load4(row, place + 4) * lane(couple, 1)
     turn = turn + load4(row, place + 8) * lane(couple, 2)
-    turn_corners(velocity, quad[1], quad[2], quad[3], a, b, e, mass, turn, most)
+    turn_corners(velocity, quad, a, b, e, mass, turn, most)
 
 
 @lean_inline_kernel
-def turn_corners(velocity, i, j, k, a, b, e, mass, turn, most):
+def turn_corners(velocity, quad, a, b, e, mass, turn, most):
     """Turn corners at a, b and e from their middle by an angular velocity, see `turn_triangle`.
 
     `mass`: the inverse ones of all points [1/kg].
     """
-    u, v, w = across(turn, a), across(turn, b), across(turn, e)
+    i, j, k = quad[1], quad[2], quad[3]
+    u, v, w = cross(turn, a), cross(turn, b), cross(turn, e)
     mi, mj, mk = mass[i >> 2], mass[j >> 2], mass[k >> 2]
     twice = lane(sum_spread(u * u * mi + v * v * mj + w * w * mk), 0)
     share = sqrt(most / twice) if twice > most else 1.0
@@ -161,25 +145,22 @@ def turning_speed(velocity, contacts, c, x):
     w is the least-squares angular velocity, sum of r x v by the tensor of `turn_of`. This map is the transpose of
     `turn_triangle`, so its impulses never add energy.
     """
-    a, b, e, way = arms(contacts, c, x)
-    first = 4 * c
-    spin = across(a, load4(velocity, contacts.points[first + 1]))
-    spin = spin + across(b, load4(velocity, contacts.points[first + 2]))
-    spin = spin + across(e, load4(velocity, contacts.points[first + 3]))
-    return across(turn_of(contacts, c, x, spin), way)
+    quad = contacts.points[4 * c : 4 * c + 4]
+    a, b, e, way = arms(x, quad, load4(contacts.weight, 4 * c))
+    spin = cross(a, load4(velocity, quad[1])) + cross(b, load4(velocity, quad[2])) + cross(e, load4(velocity, quad[3]))
+    return cross(turn_of(a, b, e, spin), way)
 
 
 @lean_kernel
 def turned_inverse_mass(contacts, c, x, points, direction):
     """Inverse mass [1/kg] that an impulse of `turn_triangle` along a unit vector meets at contact c, both sides."""
-    a, b, e, way = arms(contacts, c, x)
-    turn = turn_of(contacts, c, x, -across(way, direction))
-    weight = load4(contacts.weight, 4 * c)
-    found = points.inverse_mass[contacts.points[4 * c] >> 2]
+    quad, weight = contacts.points[4 * c : 4 * c + 4], load4(contacts.weight, 4 * c)
+    a, b, e, way = arms(x, quad, weight)
+    turn = turn_of(a, b, e, -cross(way, direction))
+    found = points.inverse_mass[quad[0] >> 2]
     for n, corner in enumerate((a, b, e)):
-        pushed = direction * lane(weight, n + 1) + across(turn, corner)
-        inverse_mass = points.inverse_mass[contacts.points[4 * c + 1 + n] >> 2]
-        found += inverse_mass * lane(sum_spread(pushed * pushed), 0)
+        pushed = direction * lane(weight, n + 1) + cross(turn, corner)
+        found += points.inverse_mass[quad[n + 1] >> 2] * dot(pushed, pushed)
     return found
 
 

@@ -7,7 +7,7 @@ at both ends. Otherwise its motion is limited (`motion_limit.py`).
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import lane, load4, store4, sum_spread, transposed
+from ...simd import dot, lane, load4, transposed
 from .shape import LEAST_SHARE
 
 #: Largest decrease of a separation in a step, as a share of it: limits aim at none, so rounding does not matter.
@@ -54,14 +54,6 @@ def holds(y, contacts, c, are_edges):
 
 
 @lean_kernel
-def replace(contacts, c, other, q):
-    """Copy normal, weights and gaps of contact q of the others to contact c."""
-    store4(contacts.normal, 4 * c, load4(other.normal, 4 * q))
-    store4(contacts.weight, 4 * c, load4(other.weight, 4 * q))
-    store4(contacts.gap, 4 * c, load4(other.gap, 4 * q))
-
-
-@lean_kernel
 def separate(x, y, contacts, c, other, q, are_edges):
     """Whether the normal of contact q of the others, or its mean with that of contact c, separates c's sides at x and
     y.
@@ -104,6 +96,6 @@ def accept(contact, y):
     for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
             contacts.gap[4 * c + 2] = contacts.gap[4 * c]
-            contacts.gap[4 * c] = lane(sum_spread(projections(y, contacts, c) * load4(contacts.weight, 4 * c)), 0)
+            contacts.gap[4 * c] = dot(projections(y, contacts, c), load4(contacts.weight, 4 * c))
             if contacts.gap[4 * c + 3] > 0.0:  # contacts without a gap at the start keep the allowance of `touching.py`
                 contacts.gap[4 * c + 1] = contacts.gap[4 * c + 3]

@@ -8,7 +8,7 @@ from ... import topology
 from ...array_types import FloatArray, IntArray
 from ...jit import lean_inline_kernel
 from ...model import Model
-from ...simd import lane, load4, rotated, spread, store4, sum_spread
+from ...simd import cross, dot, load4, spread, store4
 from .layout import Numbering
 from .rows import IndexArray, unsigned
 
@@ -50,10 +50,8 @@ def volume_rows(x, volumes, first, last):
         u = load4(x, volumes.corners[c + np.uint64(1)]) - a
         v = load4(x, volumes.corners[c + np.uint64(2)]) - a
         w = load4(x, volumes.corners[c + np.uint64(3)]) - a
-        vw = rotated(v * rotated(w) - rotated(v) * w)
-        wu = rotated(w * rotated(u) - rotated(w) * u)
-        uv = rotated(u * rotated(v) - rotated(u) * v)
-        volume = lane(sum_spread(u * vw), 0) / 6.0
+        vw, wu, uv = cross(v, w), cross(w, u), cross(u, v)
+        volume = dot(u, vw) / 6.0
         pressure = (volumes.rest_volume[t] - volume) * volumes.stiffness[t] / 6.0
         fu, fv, fw = vw * pressure, wu * pressure, uv * pressure
         row = np.uint64(16) * t

@@ -11,7 +11,8 @@ from ...model import Model
 from ...simd import load4
 from ..explicit.arrays import Candidates, bodies_of, boxes_of, candidates_of, points_of
 from ..explicit.layout import lay_out
-from ..explicit.search import MOST_OF_A_PAIR, apart, between_bodies, fit_patches, predict_flight
+from ..explicit.own import apart
+from ..explicit.search import MOST_OF_A_PAIR, between_bodies, fit_patches, predict_flight
 from ..explicit.shape import shape_of
 
 #: Candidates for which there is room at the start; it doubles.

@@ -8,6 +8,7 @@ import numpy as np
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...contact.kept_distance import RECOVERED_SHARE, RESTING_SHARE
 from ...contact.mixing import mixed_kernel
+from ...contact.narrow_phase.manifolds import nearest_anchor
 from ...jit import inline_kernel, kernel
 
 #: Cosine of the angle between two normals from which on contacts face each other [1].
@@ -256,7 +257,9 @@ def given_rows(first_row, found, pose, x, v):
             rows.bounciness[n] = mixed_kernel(bodies.bounciness[body], bodies.bounciness[other])
             rows.source[n, 0], rows.source[n, 1] = -1, c
             frame = a if own == 1 and c < contacts.edge_start else -1  # the triangle is the body's
-            best = nearest_held(anchor, held.start[a], held.start[a + 1], held.local[n], SAME_POINT * solids.radius[a])
+            best = nearest_anchor(
+                anchor, held.start[a], held.start[a + 1], held.local[n], SAME_POINT * solids.radius[a]
+            )
             if best >= 0:
                 j = held.impulse[best]
                 finish(n, rows, solids, frame, j[0], j[1], j[2])
@@ -296,19 +299,6 @@ def place_given(n, c, own, a, found, pose, x, v):
     m = found.step.matrices[a]
     for axis in range(3):
         found.held.local[n, axis] = m[0, axis] * r[0] + m[1, axis] * r[1] + m[2, axis] * r[2]
-
-
-@kernel
-def nearest_held(anchor, first, last, point, reach):
-    """The contact first .. last - 1 whose anchor is nearest to a point, and nearer than the reach [m]; -1 for none."""
-    best, square = -1, reach * reach
-    for k in range(first, last):
-        away = 0.0
-        for axis in range(3):
-            away += (anchor[k, axis] - point[axis]) ** 2
-        if away < square:
-            best, square = k, away
-    return best
 
 
 @kernel

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ...array_types import FloatArray, IntArray
 from ...energy.gas import SMALLEST_VOLUME_SHARE, gas_law
 from ...jit import lean_kernel
-from ...simd import lane, load4, rotated, spread, store4, sum_spread
+from ...simd import cross, lane, load4, spread, store4, sum_spread
 
 #: Steps of Newton's method at most, and the change of the volume that ends them [rest volume].
 MOST_ROOT_STEPS, ROOT_ROUNDING = 50, 1e-14
@@ -92,7 +92,7 @@ def add_triangles(first, last, corners, x, gradient):
         i, j, k = corners[t, 0], corners[t, 1], corners[t, 2]
         corner = load4(x, i)
         a, b = load4(x, j) - corner, load4(x, k) - corner
-        share = sixth * rotated(a * rotated(b) - rotated(a) * b)
+        share = sixth * cross(a, b)
         store4(gradient, i, load4(gradient, i) + share)
         store4(gradient, j, load4(gradient, j) + share)
         store4(gradient, k, load4(gradient, k) + share)

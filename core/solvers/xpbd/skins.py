@@ -30,7 +30,7 @@ from ...energy.energies import ModelElements
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import Hinges, Model, Tetrahedra
 from ...plasticity.pieces import broken_bodies, pieces_of
-from ...simd import lane, load4, rotated, spread, store4, triple
+from ...simd import cross, lane, load4, rotated, spread, store4, triple
 from ...volume import closed_surface
 from ..explicit.layout import Numbering
 from ..explicit.skins import Planes
@@ -230,11 +230,10 @@ def take_velocities(skins, x, y, lies, gravity, h, v):
             continue
         cx, cy, cz, wx, wy, wz = rotation(total, first, square, mixed, rotated(lost))
         centre, turn = origin + triple(cx, cy, cz), triple(wx, wy, wz)
-        turned = rotated(turn)
         for entry in range(start, end):
             i = np.uint32(4) * np.uint32(skins.piece_vertex[entry])
             arm = load4(x, i) - centre
-            store4(v, i, load4(v, i) + rotated(turn * rotated(arm) - turned * arm))
+            store4(v, i, load4(v, i) + cross(turn, arm))
 
 
 @lean_kernel
