@@ -109,6 +109,16 @@ def test_the_axis_separates_by_no_more_than_the_distance(first, second, seed, aw
         assert pair.gap.min() >= separation - 1e-9
 
 
+@pytest.mark.parametrize("seed", [906, 2352, 5639, 8957])
+def test_corners_that_touch_have_a_normal(seed):
+    """Where they are apart by less than a rounding, no direction leads from one to the other."""
+    turn = Rotation.random(random_state=seed)
+    place = np.array([0.5, 0.5, 0.5]) - turn.as_matrix() @ [-0.5, -0.5, -0.5]
+    pair = Pair([shapes.box(1.0, 1)] * 2, [Rotation.identity(), turn], [np.zeros(3), place], 0.1)
+    assert pair.count > 0
+    assert np.linalg.norm(pair.normal) == pytest.approx(1.0)
+
+
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(first=turns, second=turns, seed=st.integers(0, 1000), depth=st.floats(-0.02, 0.02))
 def test_pushed_apart_along_the_normal_bodies_part(first, second, seed, depth):

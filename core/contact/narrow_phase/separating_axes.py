@@ -274,7 +274,7 @@ def meet(shapes, a, b, poses, matrices, corners, normals, margin, slack, polygon
     edge_a, edge_b, gap_e, nx, ny, nz = best_edges(shapes, a, b, poses, corners, normals, margin)
     if gap_e > margin:
         return 0, 0
-    owner, face, gap = (1, face_b, gap_b) if gap_b > gap_a + slack else (0, face_a, gap_a)
+    owner, face, gap, sign = (1, face_b, gap_b, -1.0) if gap_b > gap_a + slack else (0, face_a, gap_a, 1.0)
     body, other = (b, a) if owner == 1 else (a, b)
     n = normals[face]
     level = dot(n, poses[body]) + shapes.offsets[face]
@@ -284,6 +284,8 @@ def meet(shapes, a, b, poses, matrices, corners, normals, margin, slack, polygon
         if lowest > max(gap + slack, 0.0):  # what comes nearest is not before the face
             if gap > 0.0:
                 edge_a, edge_b, gap_e, nx, ny, nz = nearest_edges(shapes, a, b, corners)
+                if gap_e <= gap + slack:  # edges that touch have no direction
+                    nx, ny, nz = sign * n[0], sign * n[1], sign * n[2]
             by_edges = edge_a >= 0 and gap_e < lowest
     if by_edges:
         place_between(shapes, edge_a, edge_b, a, b, poses, matrices, corners, scratch, anchor[0])
@@ -295,6 +297,5 @@ def meet(shapes, a, b, poses, matrices, corners, normals, margin, slack, polygon
         for axis in range(3):
             scratch[0, axis] = polygon[i, axis] - height * n[axis]
         to_local(matrices[body], poses[body], scratch[0], anchor[i, owner])
-    sign = -1.0 if owner == 1 else 1.0
     turn_back(matrices[body], sign * n[0], sign * n[1], sign * n[2], normal)
     return count, owner
