@@ -24,7 +24,7 @@ from .flow.ticks import GasFlow, turned
 from .frame_input import FrameInput
 from .frame_reading import points_of, read_gas, read_goals, read_motion, shaped
 from .impulses.pulls import Handle, handle_at
-from .impulses.ticks import Impulses, next_tick
+from .impulses.ticks import TICK, Impulses, next_tick
 from .inside_out import inside_out_text
 from .model import Model
 from .options import DEFAULTS, MethodOptions
@@ -275,11 +275,13 @@ class World:
         self._moved = self._segments.relaxation.run(state) if len(state.wrong_side) else state.wrong_side
         self._solver.start_frame(state)
         flows, substep = self._flow.acts(state), 0
+        ticks = [TICK] if held is not None or self._plastic is not None or flows else []
+        if impulses is not None:
+            ticks.append(impulses.tick)
         while substep < self.steps_per_frame:
             begin = substep
             left = self.steps_per_frame - begin
-            if impulses is not None or held is not None or self._plastic is not None or flows:
-                left = next_tick(left, substep_time)
+            left = next_tick(left, substep_time, min(ticks)) if ticks else left
             substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
             gas = gas_start + substep / self.steps_per_frame * (gas_end - gas_start)
             gas = self._supply.gas(gas, self._time(substep))

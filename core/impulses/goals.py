@@ -16,7 +16,7 @@ from ..checks import check
 from ..errors import ParameterError
 from ..model import Followers, Goals, Model
 from ..topology import starts
-from .oscillator import approach, drag_share, look_ahead, spring_share
+from .oscillator import approach, drag_share, look_ahead, spring_share, tick_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,24 +108,40 @@ class GoalSprings:
         """Whether any goal has stiffness or damping."""
         return bool(self._goals.stiffness.any() or self._goals.damping.any())
 
-    def change(
-        self, x: FloatArray, v: FloatArray, targets: FloatArray, speeds: FloatArray, tick: float, time: FloatArray
-    ) -> FloatArray:
-        """Change of the vertices' velocities [m/s] in a `time` [s] of each; the drift between takes a `tick` [s].
+    @property
+    def tick(self) -> float:
+        """The longest tick [s] that follows all goals."""
+        return tick_for(float(self._frequency.max(initial=0.0)), float(self._slowing.max(initial=0.0)))
 
-        x [m], v [m/s] of the vertices; `targets` [m] and their `speeds` [m/s], shape (goal_count, 3).
+    def pull(self, x: FloatArray, targets: FloatArray, speeds: FloatArray, tick: float) -> FloatArray:
+        """Accelerations [m/s^2] of the vertices at x [m] in a `tick` [s] but for what `brake` does.
+
+        `targets` [m] and their `speeds` [m/s], shape (goal_count, 3).
         """
-        goals = self._goals
-        stiffness = goals.stiffness * spring_share(self._frequency, tick)
-        slows = stiffness * look_ahead(self._frequency, tick) + goals.damping * drag_share(self._slowing, tick)
+        stiffness, slows = self._strengths(tick)
+        return self._spread(stiffness[:, None] * (targets - self._at_goals(x)) + slows[:, None] * speeds)
+
+    def brake(self, v: FloatArray, tick: float, time: FloatArray) -> FloatArray:
+        """Change of the vertices' velocities v [m/s] by damping in a `time` [s] of each, a part of a `tick` [s]."""
+        _, slows = self._strengths(tick)
         rate = self._summed(self._bound * slows[self._goal])
-        pull = np.empty((self._count, 3))
-        for axis in range(3):
-            place = np.bincount(self._goal, self._weight * x[self._point, axis], len(slows))
-            speed = np.bincount(self._goal, self._weight * v[self._point, axis], len(slows))
-            force = stiffness * (targets[:, axis] - place) + slows * (speeds[:, axis] - speed)
-            pull[:, axis] = self._summed(self._weight * force[self._goal])
-        return np.asarray(pull * (self._inverse_mass * approach(rate, time))[:, None])
+        return -self._spread(slows[:, None] * self._at_goals(v)) * approach(rate, time)[:, None]
+
+    def _strengths(self, tick: float) -> tuple[FloatArray, FloatArray]:
+        """Stiffness [N/m] and damping [N s/m] of each goal in a `tick` [s]."""
+        stiffness = self._goals.stiffness * spring_share(self._frequency, tick)
+        slows = stiffness * look_ahead(self._frequency, tick)
+        return stiffness, slows + self._goals.damping * drag_share(self._slowing, tick)
+
+    def _at_goals(self, rows: FloatArray) -> FloatArray:
+        """Means of the vertices' rows at the goals, shape (goal_count, 3)."""
+        count = len(self._goals.stiffness)
+        return np.stack([np.bincount(self._goal, self._weight * one[self._point], count) for one in rows.T], axis=1)
+
+    def _spread(self, force: FloatArray) -> FloatArray:
+        """Accelerations [m/s^2] of the vertices by forces on the goals [N], shape (goal_count, 3)."""
+        sums = [self._summed(self._weight * one[self._goal]) for one in force.T]
+        return np.asarray(np.stack(sums, axis=1) * self._inverse_mass[:, None])
 
     def _quickest(self, strength: FloatArray) -> FloatArray:
         """Largest rate that stiffness or damping of the goals gives to the points of each."""

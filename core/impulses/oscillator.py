@@ -1,14 +1,14 @@
 """Integration of external springs and drag in ticks: exponential in the velocity, with look-ahead, and limited
 rates.
 
-A tick of length T kicks, drifts for T, and kicks. A kick of length t solves
-
     dv/dt = w^2 (place - x) - r v,    r = drag + b T w^2,    b = 4 w T
 
-exactly, the place of the body being held: v += (a - r v) t phi(r t), phi(z) = (1 - exp(-z)) / z. Without b this is the
-leapfrog; modes of a body in resonance with the ticks would grow by up to (w T)^2 / (2 pi) per tick, however soft the
-spring. With b they grow by q / (2 pi^2 b^2), q = tanh(b (w T)^2 / 2): less than the damping of such modes by any
-solver. b is of first order in T, so the whole is of second order, with a damping ratio of 2 (w T)^2.
+A tick of length T has a half kick before its drift and one after it. Those of rigid bodies solve this exactly, x being
+where the body is in the middle of the tick: v += (a - r v) t phi(r t), phi(z) = (1 - exp(-z)) / z. Soft bodies have the
+first term as an even force during the drift, which contacts balance, and only brake in the kicks: they do not tremble.
+Without b this is symplectic; modes of a body that are as quick as the ticks would grow by up to (w T)^2 / 6 per tick,
+however soft the spring. b damps these more. It is of first order in T, so the whole is of second order, with a damping
+ratio of 2 (w T)^2.
 
 Springs are limited to w T = 0.4 (30 Hz at 480 ticks per second) and drag to r T = 0.5, force and all, so that the
 terminal speed is the same: a kick that removes the whole velocity would break the assumptions of explicit steps at the
@@ -24,6 +24,9 @@ from ..tiny import TINY
 LOOK_AHEAD = 4.0
 #: Largest w T of springs, and r T of drag.
 QUICKEST_SPRING, QUICKEST_DRAG = 0.4, 0.5
+#: The same where ticks can be as short as they need be: a spring loses 0.2 % of its amplitude in a period, what is
+#: damped lags by 1e-4 of its way.
+SLOW_SPRING, SLOW_DRAG = 0.0125, 0.012
 
 
 def spring_share(frequency: FloatArray, tick: float) -> FloatArray:
@@ -45,3 +48,27 @@ def approach(rate: FloatArray, time: FloatArray) -> FloatArray:
     """t phi(r t) [s]: effective duration of an acceleration that decays at a rate r [1/s], in times t [s]."""
     z = rate * time
     return np.asarray(np.where(z > 0.0, -np.expm1(-z) / np.where(rate > 0.0, rate, 1.0), time))
+
+
+def limits(slowing: FloatArray, square: FloatArray, tick: float) -> tuple[FloatArray, FloatArray]:
+    """Share of forces that is applied, and the rate at which they damp [1/s].
+
+    From the rate of their drag and the squared angular frequency of their springs.
+    """
+    frequency = np.sqrt(square)
+    share: FloatArray = np.minimum(drag_share(slowing, tick), spring_share(frequency, tick))
+    return np.asarray(share), np.asarray(share * (slowing + square * look_ahead(frequency, tick)))
+
+
+def even_share(rate: FloatArray, tick: float) -> FloatArray:
+    """Share of an even push in a tick T [s] between brakes at a rate r [1/s] that leads to its terminal speed.
+
+    sinh(r T / 2) / (r T / 2): the speed is the exact one after each tick.
+    """
+    half = 0.5 * tick * rate
+    return np.asarray(np.where(half > 0.0, np.sinh(half) / np.maximum(half, TINY), 1.0))
+
+
+def tick_for(frequency: float, rate: float, slow_drag: float = SLOW_DRAG) -> float:
+    """The longest tick [s] for springs of an angular frequency, and drag of a rate [1/s]."""
+    return min(SLOW_SPRING / max(frequency, TINY), slow_drag / max(rate, TINY))

@@ -1,12 +1,11 @@
 """Impulses of a frame: `World` calls `before` and `after` each run of substeps.
 
-Half of a tick's impulse comes before its steps and half after them, in the opposite order: symmetric, so of second
-order. A rigid body in contact gets all of it before, as its contacts balance it within the steps: else a body at rest
-would have the velocity of the second half.
+What pushes soft bodies in a tick acts within the steps, as their load (`solvers/loads.py`), so that contacts balance
+it. It is that where everything is half a tick later: so a step of an oscillation keeps areas in phase space, as
+leapfrog does. What brakes them comes half before the steps and half after them: symmetric, so of second order.
 
-The pressure of fluids on vertices acts within the steps instead, as their load (`solvers/loads.py`), so that contacts
-balance it, too. It is that where everything is half a tick later: so a step of an oscillation keeps areas in phase
-space, as leapfrog does.
+Rigid bodies have all of it as impulses, half before and half after. One in contact gets all of it before, as its
+contacts balance it within the steps: else a body at rest would have the velocity of the second half.
 """
 
 import math
@@ -20,24 +19,25 @@ from ..model import Model
 from ..state import State
 from .field import Field
 from .fluids import Fluids, Pressure
-from .forces import Forces, add_field
+from .frame_fields import FrameFields, Rows
 from .goals import GoalSprings
-from .oscillator import QUICKEST_DRAG, approach, drag_share, look_ahead, spring_share
 from .pulls import FramePulls, Pull
 from .skin import Skins
 from .slosh import Slosh
 
-#: Length of a tick [s], unless a substep is longer.
+#: Shortest tick [s], unless a substep is longer.
 TICK = 1.0 / 480.0
+#: Longest tick of soft bodies [s], and of rigid bodies, which have impulses: as many as they have ticks of contacts.
+LONGEST, LONGEST_OF_RIGID = 1.0 / 120.0, 1.0 / 240.0
 
 
-def next_tick(left: int, substep: float) -> int:
-    """How many of the `left` substeps of a frame, of a length [s], the next tick takes.
+def next_tick(left: int, substep: float, tick: float) -> int:
+    """How many of the `left` substeps of a frame, of a length [s], the next tick takes, which is that of a `tick` [s].
 
     Ticks are as even as they can be, shorter ones first: explicit steps are shorter in them, and what contacts damp of
     a step's own push is less. That has settled at the end of the frame, where contact forces are read.
     """
-    return left // math.ceil(left / max(1, round(TICK / substep)))
+    return left // math.ceil(left / max(1, round(tick / substep)))
 
 
 class Impulses:
@@ -51,7 +51,7 @@ class Impulses:
         # of each vertex and rigid body
         self.body = np.concatenate([model.point_body[:n], rigid])
         self.mass = model.body_mass[self.body]  # of its body [kg]
-        self.on_skin = (np.arange(len(self.body)) < n).astype(float)
+        self.rows = Rows(self.mass, model.vertex_mass, (np.arange(len(self.body)) < n).astype(float))
 
     def take(self, model: Model) -> None:
         """Use the surfaces of a model that differs in what is torn."""
@@ -114,27 +114,34 @@ class FrameImpulses:
     ) -> None:
         self._is_free = ~fixed
         self.pulls = FramePulls(of.model, pulls, of.frame_time, self._is_free)
-        self._of, self._fields, self._falls, self._level = of, fields, falls, level
+        self._of, self._falls, self._level = of, falls, level
         self._goal_start, self._goal_way = goal_start, goal_end - goal_start
         whole = np.ones(len(of.body))
-        self._weights = [np.array(one.shares)[of.body] if one.shares else whole for one in fields]
+        weights = [np.array(one.shares)[of.body] if one.shares else whole for one in fields]
+        self._fields = FrameFields(of.rows, of.skins, fields, weights, falls[of.body])
         # of vertices and rigid bodies [kg]; what of a tick is left for after its steps [s], of fields and of fluids;
-        # mean velocities of the bodies before a tick [m/s]
+        # mean velocities of the bodies before a tick [m/s]; accelerations of rigid bodies in a tick [m/s^2]
         self._mass = np.concatenate([vertex_mass, of.model.rigid.mass])
         self._late, self._late_drag, self._speed = np.zeros(0), np.zeros(0), np.zeros((0, 3))
+        self._kick = np.zeros((0, 3))
         self._pressure: Pressure | None = None  # of the tick
-        self._known: tuple[FloatArray, tuple[Forces, Forces, FloatArray]] | None = None  # places, and the fields there
+        self.tick = TICK  # [s]
 
     def wake(self, state: State, gravity: FloatArray) -> None:
-        """Wake bodies that impulses act on, before a solver checks for sleep; `gravity` of the steps [m/s^2]."""
+        """Wake bodies that impulses act on, before a solver checks for sleep, and choose how long ticks are.
+
+        `gravity` of the steps [m/s^2].
+        """
         x, v = self._read(state)
-        time = np.full(len(v), TICK)
-        change = self._goal_change(x, v, 0.0, TICK, time)
-        change += self._field_change(state, x, v, gravity, TICK, time)
+        change = self._pull(x, 0.0, gravity, TICK)
         self.pulls.wake(state)
-        if self._of.fluids.any:
-            change += self._of.fluids.pressure(state, gravity, self._level, self._mass).force
+        fluids = self._of.fluids
+        if fluids.any:
+            change += fluids.pressure(state, gravity, self._level, self._mass).force
         self._wake(state, change)
+        has_rigid = self._is_free[self._of.model.vertex_count :].any()
+        longest = TICK if fluids.any else LONGEST_OF_RIGID if has_rigid else LONGEST
+        self.tick = max(TICK, min(longest, self._fields.tick_for(v), self._of.goals.tick, self.pulls.tick()))
 
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> FloatArray | None:
         """Change velocities before steps that take a `tick` [s]; `share`: part of the frame before them.
@@ -142,26 +149,29 @@ class FrameImpulses:
         Returns the load of the steps [N], shape (vertex_count, 3), None for none, see `solvers.choice.Solver`.
         """
         x, v = self._read(state)
-        at_once = state.touching[self._of.body] & (self._of.on_skin == 0.0)
-        early = np.where(at_once, tick, 0.5 * tick)
+        n = self._of.model.vertex_count
+        touching = state.touching[self._of.body]
+        early = np.where(touching & (self._of.rows.on_skin == 0.0), tick, 0.5 * tick)
         self._late = tick - early
-        early_drag = np.where(state.touching[self._of.body], tick, 0.5 * tick)
+        early_drag = np.where(touching, tick, 0.5 * tick)
         self._late_drag = tick - early_drag
         if len(state.felt_gravity):
             self._speed = self._of.fluids.mean_velocities(v, self._mass)
-        change = self._field_change(state, x, v, gravity, tick, early)
-        change += self._goal_change(x, v + change, share, tick, early)
-        change += self.pulls.change(state, x, v + change, share, tick, early)
-        self._wake(state, change)
-        self._add(state, change)
-        if not self._of.fluids.any:
-            return None
-        self._pressure = self._of.fluids.pressure(state, gravity, self._level, self._mass, 0.5 * tick)
-        self._push_rigid(state, self._pressure, early)
-        self._add(state, self._of.fluids.drag(state, self._pressure.slowing, self._mass, early_drag))
-        n = self._of.model.vertex_count
-        self._wake(state, self._pressure.force)
-        return np.where(self._is_free[:n, None], self._pressure.force[:n], 0.0)
+        middle, share_then = x + 0.5 * tick * v, share + 0.5 * tick / self._of.frame_time
+        pull = self._pull(middle, share_then, gravity, tick) + self.pulls.pull(middle, share_then, tick)
+        self._kick = np.where(self._of.rows.on_skin[:, None] == 0.0, pull, 0.0)
+        self._wake(state, pull)
+        self._add(state, self._change(state, x, v, share, tick, early, 1))
+        pull[~self._is_free] = 0.0
+        hold_in_planes(self._of.model, pull)
+        load = self._mass[:n, None] * pull[:n]
+        if self._of.fluids.any:
+            self._pressure = self._of.fluids.pressure(state, gravity, self._level, self._mass, 0.5 * tick)
+            self._push_rigid(state, self._pressure, early)
+            self._add(state, self._of.fluids.drag(state, self._pressure.slowing, self._mass, early_drag))
+            self._wake(state, self._pressure.force)
+            load += np.where(self._is_free[:n, None], self._pressure.force[:n], 0.0)
+        return load if load.any() else None
 
     def after(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
         """The same after them."""
@@ -169,15 +179,22 @@ class FrameImpulses:
             self._add(state, self._of.fluids.drag(state, self._pressure.slowing, self._mass, self._late_drag))
             self._push_rigid(state, self._pressure, self._late)
         x, v = self._read(state)
-        change = self.pulls.change(state, x, v, share, tick, self._late)
-        change += self._goal_change(x, v + change, share, tick, self._late)
-        change += self._field_change(state, x, v + change, gravity, tick, self._late)
+        change = self._change(state, x, v, share, tick, self._late, -1)
         if len(state.felt_gravity):
             fluids, n, count = self._of.fluids, self._of.model.vertex_count, self._of.model.membrane_count
             rate = (fluids.mean_velocities(v + change, self._mass) - self._speed)[:count] / tick
             felt = (1.0 + self._falls[:count, None]) * gravity - rate
             change[:n] += self._of.slosh.swing(state, felt, self._mass[:n], self._is_free[:n], tick)
         self._add(state, change)
+
+    def _pull(self, x: FloatArray, share: float, gravity: FloatArray, tick: float) -> FloatArray:
+        """Accelerations [m/s^2] at places [m] but for those that depend on velocities."""
+        of, n = self._of, self._of.model.vertex_count
+        pull = self._fields.pull(x, gravity, tick)
+        if of.goals.any:
+            targets = self._goal_start + share * self._goal_way
+            pull[:n] += of.goals.pull(x[:n], targets, self._goal_way / of.frame_time, tick)
+        return pull
 
     def _push_rigid(self, state: State, pressure: Pressure, time: FloatArray) -> None:
         """Push and turn the rigid bodies by fluids for a `time` [s] at each vertex and rigid body."""
@@ -211,55 +228,20 @@ class FrameImpulses:
         state.still[model.point_body[np.flatnonzero(changed[: model.vertex_count])]] = 0.0
         state.still[model.membrane_count :][rigid] = state.still_time[rigid] = 0.0
 
-    def _goal_change(self, x: FloatArray, v: FloatArray, share: float, tick: float, time: FloatArray) -> FloatArray:
-        """Change of velocities by goals in a `time` [s] at each point, shape (point count, 3)."""
-        of, n, change = self._of, self._of.model.vertex_count, np.zeros_like(v)
-        if of.goals.any:
-            targets = self._goal_start + share * self._goal_way
-            speeds = self._goal_way / of.frame_time
-            change[:n] = of.goals.change(x[:n], v[:n], targets, speeds, tick, time[:n])
-        return change
-
-    def _field_change(
-        self, state: State, x: FloatArray, v: FloatArray, gravity: FloatArray, tick: float, time: FloatArray
+    def _change(
+        self, state: State, x: FloatArray, v: FloatArray, share: float, tick: float, time: FloatArray, order: int
     ) -> FloatArray:
-        """Change of velocities by fields and by the gravity's share in a `time` [s]."""
-        of = self._of
-        if not self._fields and not self._falls.any():
-            return np.zeros_like(v)
-        fall = self._falls[of.body][:, None] * gravity
-        if not self._fields:
-            return np.asarray(fall * time[:, None])
-        body, skin, square = self._forces(x)
-        reached, half = v.copy(), 0.5 * time
-        _slow(reached, square / of.mass, half)
-        self._press(state, reached, skin, tick, half)
-        share, rate = _limits(body.drag / of.mass, body.stiffness / of.mass, tick)
-        pull = share[:, None] * body.push / of.mass[:, None] + fall - rate[:, None] * reached
-        reached += pull * approach(rate, time)[:, None]
-        self._press(state, reached, skin, tick, half)
-        _slow(reached, square / of.mass, half)
-        return reached - v
-
-    def _forces(self, x: FloatArray) -> tuple[Forces, Forces, FloatArray]:
-        """What all fields are at x, see `add_field`; the places after a tick are those before the next one."""
-        if self._known is None or not np.array_equal(self._known[0], x):
-            body, skin, square = Forces.none(len(x)), Forces.none(len(x)), np.zeros(len(x))
-            for one, weight in zip(self._fields, self._weights, strict=True):
-                add_field(one, x, weight, self._of.mass, self._of.on_skin, body, skin, square)
-            self._known = x, (body, skin, square)
-        return self._known[1]
-
-    def _press(self, state: State, v: FloatArray, force: Forces, tick: float, time: FloatArray) -> None:
-        """Apply forces along the normals of skins for a `time` [s] at each point: change v [m/s]."""
-        of, n = self._of, self._of.model.vertex_count
-        if not (force.push.any() or force.drag.any()):
-            return
-        area, normal = of.skins.shares(state.positions)
-        mobility = area / of.model.vertex_mass
-        share, rate = _limits(mobility * force.drag[:n], mobility * force.stiffness[:n], tick)
-        pull = share * mobility * (force.push[:n] * normal).sum(axis=1) - rate * (v[:n] * normal).sum(axis=1)
-        v[:n] += (pull * approach(rate, time[:n]))[:, None] * normal
+        """Change of velocities [m/s] in a `time` [s] at each vertex and rigid body; `order`: -1 for the last first."""
+        change, n = np.zeros_like(v), self._of.model.vertex_count
+        for source in ("fields", "goals", "pulls")[::order]:
+            reached = v + change
+            if source == "fields":
+                change += self._fields.change(reached, self._kick, time)
+            elif source == "pulls":
+                change += self.pulls.change(state, x, reached, share, tick, time)
+            elif self._of.goals.any:
+                change[:n] += self._of.goals.brake(reached[:n], tick, time[:n])
+        return change
 
 
 def hold_in_planes(model: Model, rows: FloatArray) -> None:
@@ -273,19 +255,3 @@ def hold_in_planes(model: Model, rows: FloatArray) -> None:
         mean = 0.5 * (rows[front] + rows[back])
         mean -= (mean * normal).sum(axis=1)[:, None] * normal
         rows[front] = rows[back] = mean
-
-
-def _limits(slowing: FloatArray, square: FloatArray, tick: float) -> tuple[FloatArray, FloatArray]:
-    """Share of forces that is applied, and the rate at which they damp [1/s], see `oscillator`.
-
-    From the rate of their drag and the squared angular frequency of their springs.
-    """
-    frequency = np.sqrt(square)
-    share: FloatArray = np.minimum(drag_share(slowing, tick), spring_share(frequency, tick))
-    return np.asarray(share), np.asarray(share * (slowing + square * look_ahead(frequency, tick)))
-
-
-def _slow(v: FloatArray, square: FloatArray, time: FloatArray) -> None:
-    """dv/dt = -square |v| v, exact up to the limit of drag: change v [m/s] in a `time` [s]."""
-    if square.any():
-        v /= (1.0 + np.minimum(square * time * np.sqrt((v * v).sum(axis=1)), QUICKEST_DRAG))[:, None]

@@ -1,5 +1,6 @@
 """Force fields: closed forms of single bodies, with every kind of solver."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -248,8 +249,39 @@ def test_a_body_pressed_on_the_floor_by_a_wind_stays_at_rest(solver):
     world = floor_world(solver, shapes.box(0.4, 4, (0.0, 0.0, 0.203)))  # balls on a corner roll off it anyway
     run(world, 2.0, down)
     hops, velocity = unrest(world, 12, down)
-    # between steps it has half of a tick's speed at most, which leads nowhere
-    assert hops < 3e-4 and np.abs(velocity[:2]).max() < 5e-3 and abs(velocity[2]) < 5.0 / 240.0
+    # between ticks a rigid body has half of a tick's speed at most, which leads nowhere
+    speed = 5.0 / 240.0 if solver == "RIGID" else 1e-3
+    assert hops < 3e-4 and np.abs(velocity[:2]).max() < 5e-3 and abs(velocity[2]) < speed
+
+
+def test_a_light_ball_in_a_gale_does_not_tremble():
+    """As a load, wind is balanced by pressure and floor: as impulses its top had gone up and down by 2 mm."""
+    world = floor_world("EXPLICIT", shapes.icosphere(3, 0.2, (0.0, 0.0, 0.202)), mass=0.02)
+    gale = FrameInput(fields=(Field("WIND", strength=1.0, axis=(0.0, 0.0, -1.0), skin_share=1.0),))
+    tops = []
+    for frame in range(72):
+        world.advance_frame(gale)
+        if frame >= 48:
+            tops.append(world.positions(0)[:, 2].max())
+    assert np.abs(np.diff(tops, 2)).max() < 1e-4
+
+
+def test_ticks_are_as_long_as_what_acts_allows():
+    def tick(solver, *fields):
+        world = ball_world(solver)
+        model, state = world.model, world.save()
+        acting = ticks.Impulses(model, 1.0 / RATE).frame(
+            fields, (), state, state.goals, model.pinned, model.vertex_mass
+        )
+        acting.wake(state, model.gravity)
+        return acting.tick
+
+    wind = Field("WIND", strength=5.0, skin_share=1.0)
+    assert tick("EXPLICIT", wind) == ticks.LONGEST
+    assert tick("RIGID", wind) == ticks.LONGEST_OF_RIGID
+    assert tick("EXPLICIT", wind, Field("HARMONIC", strength=80.0)) == ticks.TICK
+    braked = tick("EXPLICIT", dataclasses.replace(wind, flow=8.0 * MASS))
+    assert ticks.TICK < braked < ticks.LONGEST
 
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "RIGID"])
