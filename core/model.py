@@ -150,6 +150,7 @@ class RigidBodies(NamedTuple):
     vertex_count: IntArray  # points of each body's mesh; its others are attachment points, shape (rigid_count,)
     velocity: FloatArray  # at the start [m/s], shape (rigid_count, 3)
     angular_velocity: FloatArray  # at the start [1/s], shape (rigid_count, 3)
+    falls: FloatArray  # 1 where gravity acts on it, 0 where its motion is given, shape (rigid_count,)
     linear_damping: FloatArray  # decay rates of the motion [1/s], shape (rigid_count,)
     angular_damping: FloatArray
 

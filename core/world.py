@@ -24,7 +24,7 @@ from .flow.ticks import GasFlow, turned
 from .frame_input import FrameInput
 from .frame_reading import points_of, read_gas, read_goals, read_motion, shaped
 from .impulses.pulls import Handle, handle_at
-from .impulses.ticks import TICK, Impulses, next_tick
+from .impulses.ticks import LONGEST, TICK, Impulses, next_tick
 from .inside_out import inside_out_text
 from .model import Model
 from .options import DEFAULTS, MethodOptions
@@ -275,7 +275,9 @@ class World:
         self._moved = self._segments.relaxation.run(state) if len(state.wrong_side) else state.wrong_side
         self._solver.start_frame(state)
         flows, substep = self._flow.acts(state), 0
-        ticks = [TICK] if held is not None or self._plastic is not None or flows else []
+        ticks = [TICK] if self._plastic is not None or flows else []
+        if held is not None:
+            ticks.append(LONGEST)
         if impulses is not None:
             ticks.append(impulses.tick)
         while substep < self.steps_per_frame:
@@ -293,7 +295,7 @@ class World:
             if impulses is not None:
                 load = impulses.before(state, begin / self.steps_per_frame, gravity, tick)
             if held is not None:
-                held.before(state, begin / self.steps_per_frame, gravity, tick)
+                held.before(state, begin / self.steps_per_frame)
             try:
                 self._solver.step(state, state, motion, begin / self.steps_per_frame, gas, substep - begin, load)
                 if impulses is not None:

@@ -1,8 +1,8 @@
 """Rigid bodies that follow given transforms in a frame, as inactive ones do.
 
-In the model of the frame their mass is so large that no contact moves them (`segments.py`). In every tick they get the
-linear and angular velocity that lead in a straight line to the given transform; gravity is subtracted, half before and
-half after. At the end of the frame they are there, with the velocity of that line and the momentum of their own mass.
+In the model of the frame their mass is so large that no contact moves them, and gravity does not act (`segments.py`).
+In every tick they get the linear and angular velocity that lead in a straight line to the given transform. At the end
+of the frame they are there, with the velocity of that line and the momentum of their own mass.
 """
 
 from collections.abc import Mapping
@@ -43,12 +43,9 @@ class HeldMotion:
         moving = self._rigid[(self._velocity != 0.0).any(axis=1) | (self._spin != 0.0).any(axis=1)]
         state.still[self._model.membrane_count + moving] = state.still_time[moving] = 0.0
 
-    def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
-        """Set velocities for a `tick` [s]; `share`: part of the frame before it; `gravity` [m/s^2] of the steps."""
-        velocity, spin = self._way(state, (1.0 - share) * self._frame_time)
-        # solvers add half of gravity before and half after a step: subtracted, it has no effect on the path
-        state.touching[self._model.membrane_count + self._rigid] = False
-        self._move(state, self._acting, velocity - 0.5 * tick * gravity, spin)
+    def before(self, state: State, share: float) -> None:
+        """Set velocities for a tick; `share`: part of the frame before it."""
+        self._move(state, self._acting, *self._way(state, (1.0 - share) * self._frame_time))
 
     def finish(self, state: State) -> None:
         """Set the given transforms, with the velocity that led there."""

@@ -74,7 +74,7 @@ def with_parts(model: Model, keyed: Keyed, deletion: Deletion | None) -> Model:
 def _immovable(rigid: RigidBodies, held: BoolArray, model: Model) -> RigidBodies:
     """Rigid bodies; the held ones with a mass and an inertia far above those of all others together.
 
-    The inertia is that of a ball, so that the angular velocity is constant, and without damping.
+    The inertia is that of a ball, so that the angular velocity is constant; gravity and damping do not act.
     """
     mass = np.where(held, HEAVIER * model.body_mass.sum(), rigid.mass)
     moment = (0.2 * mass * rigid.radius**2)[:, None, None] * np.eye(3)
@@ -84,6 +84,7 @@ def _immovable(rigid: RigidBodies, held: BoolArray, model: Model) -> RigidBodies
         inertia=np.where(which, 2.0 * moment, rigid.inertia),
         inverse_inertia=np.where(which, np.eye(3) / (2.0 * moment[:, :1, :1]), rigid.inverse_inertia),
         second_moment=np.where(which, moment, rigid.second_moment),
+        falls=np.where(held, 0.0, 1.0),
         linear_damping=np.where(held, 0.0, rigid.linear_damping),
         angular_damping=np.where(held, 0.0, rigid.angular_damping),
     )

@@ -244,7 +244,7 @@ class ForceBased(Integrator):
 
     def _flown(self, rigid: RigidMotion, impulses: FloatArray, time: float) -> FloatArray:
         """Poses after a time [s] of free flight and gravity with impulses [N s, N m s] that act from the start."""
-        velocity = rigid.velocity + 0.5 * time * self.model.gravity
+        velocity = rigid.velocity + 0.5 * time * self.model.rigid.falls[:, None] * self.model.gravity
         velocity += impulses[::2] / self.model.rigid.mass[:, None]
         return fly(rigid.pose, velocity, rigid.angular_momentum + impulses[1::2], self.model.rigid, time)
 

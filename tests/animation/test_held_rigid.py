@@ -78,6 +78,19 @@ def test_a_body_on_it_is_carried_and_falls_with_it():
     assert fall == pytest.approx(own, abs=0.02)
 
 
+def test_what_lies_on_it_falls_asleep():
+    """It follows a straight line within ticks, too: gravity, and what would undo it, had shaken what lay on it."""
+    builder = ModelBuilder()
+    x, triangles = shapes.icosphere(2, 0.2, (1.0, 0.0, 0.302))
+    builder.add_membrane("ball", x, triangles, mass=0.2, gauge_pressure=5e3, stretch_modulus=2e4, damping=2.0)
+    builder.add_rigid("plank", *block((3.0, 0.4, 0.2)), mass=1.0)
+    builder.add_rigid("cube", *block((0.4, 0.4, 0.4), (-1.0, 0.0, 0.301)), mass=2.0)
+    world = World(builder.build(), frame_rate=RATE, threads=1)
+    advance(world, 48, held_rigid={0: np.eye(4)})
+    assert (world.rigid_velocity(1)[0] == 0.0).all() and (world.velocities(0) == 0.0).all()
+    assert world.rigid_transform(1)[2, 3] == pytest.approx(0.0, abs=5e-3)
+
+
 def test_a_ball_that_it_hits_flies_and_leaves_it_on_its_path():
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     x, triangles = shapes.icosphere(2, 0.3, (0.9, 0.0, 0.0))

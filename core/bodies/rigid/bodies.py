@@ -32,6 +32,7 @@ def rigid_bodies(
         vertex_count=np.array([len(body.positions) for body in bodies], np.int32),
         velocity=np.array([body.settings["velocity"] for body in bodies], dtype=float).reshape(-1, 3),
         angular_velocity=np.array([body.settings["angular_velocity"] for body in bodies], dtype=float).reshape(-1, 3),
+        falls=np.ones(len(bodies)),
         linear_damping=np.array([body.setting("linear_damping") for body in bodies], dtype=float),
         angular_damping=np.array([body.setting("angular_damping") for body in bodies], dtype=float),
     )

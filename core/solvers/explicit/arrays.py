@@ -156,6 +156,7 @@ class Rigid(NamedTuple):
     first_body: IntArray  # number of the first one among all bodies, shape (1,)
     inverse_mass: FloatArray  # [1/kg], shape (rigid_count,)
     inverse_inertia: FloatArray  # of the start orientation [1/(kg m^2)], shape (rigid_count, 3, 3)
+    falls: FloatArray  # see `model.RigidBodies`
     radius: FloatArray  # [m]
     arm: FloatArray  # from the centre to each of the solver's points in the start orientation [m], flat
     first_point: IntArray  # first point of all rigid bodies, shape (1,)
@@ -360,6 +361,7 @@ def rigid_of(model: Model, numbering: Numbering) -> Rigid:
         first_body=np.array([model.membrane_count], np.int32),
         inverse_mass=1.0 / rigid.mass,
         inverse_inertia=rigid.inverse_inertia.copy(),
+        falls=rigid.falls,
         radius=rigid.radius,
         arm=arm.ravel(),
         first_point=np.array([first], np.int32),

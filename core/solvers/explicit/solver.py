@@ -233,8 +233,9 @@ class ExplicitSolver:
         space.contact.run.gas_step[:] = (gas - before.gas) / steps
         bodies, rigid, ticks = space.contact.bodies, space.contact.rigid, self._ticks
         fall = np.full((model.moving_count, 3), model.gravity)
+        fall[model.membrane_count :] *= rigid.falls[:, None]
         fall[bodies.by_tick[: model.moving_count]] = 0.0
-        rigid.pull[:], rigid.twist[:] = model.gravity, 0.0
+        rigid.pull[:], rigid.twist[:] = rigid.falls[:, None] * model.gravity, 0.0
         fall[: model.membrane_count] += lifts(model, load, self.vertex_mass)
         fall[: model.membrane_count][asleep] = 0.0
         self._fall(before.touching, fall, -0.5 * h)

@@ -161,7 +161,7 @@ def begin_impulses(impulses, speculation, span):
 @kernel
 def set_flight(q, solids, tick, rigid, gravity, span):
     """Velocities, acceleration and torque of body q in the soft steps, and the flight that its tick foresees."""
-    h, held = span.time, tick.held[q]
+    h, held, falls = span.time, tick.held[q], rigid.falls[q]
     rigid.asleep[q] = not solids.awake[q]
     tick.lags[q] = False
     if rigid.asleep[q]:
@@ -177,22 +177,22 @@ def set_flight(q, solids, tick, rigid, gravity, span):
     for axis in range(3):
         rigid.velocity[q, axis] = solids.velocity[q, axis] - rest * tick.push[q, axis]
         rigid.momentum[q, axis] = tick.momentum[q, axis]
-        rigid.pull[q, axis], rigid.twist[q, axis] = gravity[axis], 0.0
+        rigid.pull[q, axis], rigid.twist[q, axis] = falls * gravity[axis], 0.0
         if held:
             rigid.momentum[q, axis] -= rest * h * tick.torque[q, axis]
             rigid.pull[q, axis] = (rest - 1.0) * tick.force[q, axis] / tick.mass[q]
             rigid.twist[q, axis] = (rest - 1.0) * tick.torque[q, axis]
         else:
-            rigid.velocity[q, axis] -= 0.5 * h * gravity[axis]
+            rigid.velocity[q, axis] -= 0.5 * h * falls * gravity[axis]
         tick.start[q, axis] = rigid.pose[q, axis]
         tick.start_velocity[q, axis] = rigid.velocity[q, axis]
         tick.start_momentum[q, axis] = rigid.momentum[q, axis]
         tick.start_spin[q, axis] = solids.spin[q, axis]
         rigid.plan[q, axis], rigid.plan[q, 6 + axis] = rigid.velocity[q, axis], solids.spin[q, axis]
-        rigid.plan[q, 3 + axis] = 0.0 if held else gravity[axis]
+        rigid.plan[q, 3 + axis] = 0.0 if held else falls * gravity[axis]
         rigid.path[q, axis] = 0.0
         if tick.lags[q]:
-            rigid.velocity[q, axis] -= 0.5 * span.step * gravity[axis]
+            rigid.velocity[q, axis] -= 0.5 * span.step * falls * gravity[axis]
     for k in range(6):
         rigid.strayed[q, k] = 0.0
     respin(rigid, q)
@@ -271,16 +271,16 @@ def note_soft(q, tick, rigid, gravity, span):
     The mean is one over about a tick: an impulse of one step is no force that goes on. What was foreseen acted where
     the tick began and is returned along the way, so its moment is, too.
     """
-    h = span.time
+    h, falls = span.time, rigid.falls[q]
     if tick.held[q]:
         return_moment(q, tick, rigid, span)
     for axis in range(3):
         if tick.lags[q] and not tick.touching[q]:
-            rigid.velocity[q, axis] += 0.5 * span.step * gravity[axis]
+            rigid.velocity[q, axis] += 0.5 * span.step * falls * gravity[axis]
         force = tick.mass[q] * ((rigid.velocity[q, axis] - tick.start_velocity[q, axis]) / h - rigid.pull[q, axis])
         torque = (rigid.momentum[q, axis] - tick.start_momentum[q, axis]) / h - rigid.twist[q, axis]
         tick.force[q, axis] += span.share * (force - tick.force[q, axis])
         tick.torque[q, axis] += span.share * (torque - tick.torque[q, axis])
         if tick.held[q]:
-            rigid.velocity[q, axis] -= span.left * (gravity[axis] - rigid.pull[q, axis])
+            rigid.velocity[q, axis] -= span.left * (falls * gravity[axis] - rigid.pull[q, axis])
             rigid.momentum[q, axis] += span.left * rigid.twist[q, axis]

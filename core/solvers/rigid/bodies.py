@@ -33,14 +33,14 @@ def place_bodies(resting, poses, inverse_inertia, matrices, inverse):
 
 
 @kernel
-def start_bodies(resting, velocity, momentum, inverse, radius, touching, fall, kicked, spin, speed):
+def start_bodies(resting, velocity, momentum, inverse, radius, touching, falls, fall, kicked, spin, speed):
     """Velocities before the impulses of a step, and the speed of each body's fastest point [m/s].
 
     fall: velocity that gravity adds in the step [m/s]; half of it comes before the move, all of it for bodies in
     contact. kicked [m/s], spin [1/s], speed: output; 0 for sleeping bodies, but for `fall`.
     """
     for body in range(velocity.shape[0]):
-        share = 1.0 if touching[body] else 0.5
+        share = falls[body] * (1.0 if touching[body] else 0.5)
         turn = square = 0.0
         for axis in range(3):
             kicked[body, axis] = velocity[body, axis] + share * fall[axis]
@@ -134,12 +134,12 @@ def turn_on(awake, inverse, momentum, spin, inverse_inertia):
 
 
 @kernel
-def finish_bodies(awake, touching, fall, velocity):
+def finish_bodies(awake, touching, falls, fall, velocity):
     """Add the remaining velocity of gravity [m/s] to awake bodies, see `start_bodies`."""
     for body in range(awake.shape[0]):
         if awake[body] and not touching[body]:
             for axis in range(3):
-                velocity[body, axis] += 0.5 * fall[axis]
+                velocity[body, axis] += 0.5 * falls[body] * fall[axis]
 
 
 @kernel

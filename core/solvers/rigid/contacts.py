@@ -54,7 +54,7 @@ class RigidContacts:
             Bodies(
                 shapes, rigid.mass, rigid.inertia, rigid.inverse_inertia, rigid.arm, rigid.point_start,
                 model.thickness[model.membrane_count : model.moving_count], model.friction, model.bounciness,
-                model.membrane_count, model.moving_count, model.gravity,
+                model.membrane_count, model.moving_count, model.gravity, rigid.falls,
             ),
             new_rows(1024),
             Solids(

@@ -46,6 +46,7 @@ class Bodies(NamedTuple):
     first: int  # number of the first rigid body
     end: int  # number of the first collider
     gravity: FloatArray  # [m/s^2], shape (3,)
+    falls: FloatArray  # see `model.RigidBodies`
 
 
 class Held(NamedTuple):
@@ -124,8 +125,8 @@ def find_rows(found, pose, velocity, momentum, touching, x, v, still_pose, still
     supported, shaken, fastest = np.empty(n, np.bool_), np.empty(n, np.bool_), np.empty(n)
     while True:
         start_bodies(
-            resting, velocity, momentum, step.inverse, solids.radius, touching, fall, solids.velocity, solids.spin,
-            step.speed,
+            resting, velocity, momentum, step.inverse, solids.radius, touching, bodies.falls, fall, solids.velocity,
+            solids.spin, step.speed,
         )  # fmt: skip
         for q in range(n):
             fastest[q] = step.speed[q] + found.support.speed[q]

@@ -37,18 +37,19 @@ def take_step(step, pose, velocity, momentum, touching, kept, time, most):
     bodies, rows, solids, island = step.bodies, step.rows, step.solids, step.island
     count, first = step.counts[ROW_COUNT], step.counts[FIRST_GIVEN]
     mass, gravity, awake = bodies.mass, bodies.gravity, solids.awake
+    weight = mass * bodies.falls
     energy, lost, flying = np.empty((2, len(awake))), np.empty(len(awake)), np.empty_like(momentum)
-    body_energies(awake, mass, gravity, pose, Motions(velocity, solids.spin, momentum), energy[0])
+    body_energies(awake, mass, weight, gravity, pose, Motions(velocity, solids.spin, momentum), energy[0])
     pushing = exchange(step, momentum, time, True, most, flying)
     fly_awake(awake, pose.copy(), solids.velocity, flying, bodies.inverse_inertia, time, pose)
     move_rows(count, rows, solids, time)
-    finish_bodies(awake, touching, time * gravity, solids.velocity)
+    finish_bodies(awake, touching, bodies.falls, time * gravity, solids.velocity)
     # on with the inertia of the new poses
     place_bodies(~awake, pose, bodies.inverse_inertia, step.matrices, step.inverse)
     turn_on(awake, step.inverse, flying, solids.spin, solids.inverse_inertia)
     whole = Motions(solids.velocity, solids.spin, np.empty_like(momentum))
     relaxing = exchange(step, flying, time, False, most, whole.momentum)
-    body_energies(awake, mass, gravity, pose, whole, energy[1])
+    body_energies(awake, mass, weight, gravity, pose, whole, energy[1])
     island_losses(island, energy[0], energy[1], first, count, rows, lost)
     pay_debts(island, awake, mass, lost, first, count, rows, whole)
     # restitution, within the energy that each island has lost

@@ -24,15 +24,15 @@ class Motions(NamedTuple):
 
 
 @kernel
-def body_energies(awake, mass, gravity, poses, motion, out):
-    """Energy of motion and of height of each awake body [J] under gravity [m/s^2], 0 for others."""
+def body_energies(awake, mass, weight, gravity, poses, motion, out):
+    """Energy of motion and of height of each awake body [J], of a `weight` [kg] under gravity [m/s^2]; 0 for others."""
     for body in range(awake.shape[0]):
         out[body] = 0.0
         if awake[body]:
             for axis in range(3):
                 out[body] += 0.5 * mass[body] * motion.velocity[body, axis] ** 2
                 out[body] += 0.5 * motion.spin[body, axis] * motion.momentum[body, axis]
-                out[body] -= mass[body] * gravity[axis] * poses[body, axis]
+                out[body] -= weight[body] * gravity[axis] * poses[body, axis]
 
 
 @kernel

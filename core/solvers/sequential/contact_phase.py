@@ -121,10 +121,11 @@ def begin(phase, x, velocity, gravity, h):
         lies[b] = phase.touching[b] or phase.tied[b]
     first = rigid.first_body[0]
     for q in range(rigid.inverse_mass.shape[0]):
-        share = h if lies[first + q] else 0.5 * h
+        time = h * rigid.falls[q]
+        share = time if lies[first + q] else 0.5 * time
         for axis in range(3):
             rigid.velocity[q, axis] += share * gravity[axis]
-            late[q, axis], late[q, 3 + axis] = (h - share) * gravity[axis], 0.0
+            late[q, axis], late[q, 3 + axis] = (time - share) * gravity[axis], 0.0
     return True
 
 
