@@ -68,7 +68,7 @@ class FrameFields:
         """The longest tick [s] that follows what `pull` found, at velocities [m/s]."""
         fastest = float((self._square * np.sqrt((v * v).sum(axis=1))).max(initial=0.0))
         turning = max((abs(one.strength) for one in self._fields if one.kind == "VORTEX"), default=0.0)
-        return tick_for(max(turning, self._springs**0.5), max(fastest, self._drag), SLOW_FLOW)
+        return min(tick_for(max(turning, self._springs**0.5), 0.0), tick_for(0.0, max(fastest, self._drag), SLOW_FLOW))
 
     def change(self, v: FloatArray, kick: FloatArray, time: FloatArray) -> FloatArray:
         """Change of velocities [m/s] by what brakes, and by a `kick` [m/s^2], in a `time` [s] at each row."""

@@ -111,7 +111,7 @@ class GoalSprings:
     @property
     def tick(self) -> float:
         """The longest tick [s] that follows all goals."""
-        return tick_for(float(self._frequency.max(initial=0.0)), float(self._slowing.max(initial=0.0)))
+        return tick_for(self._frequency, self._slowing)
 
     def pull(self, x: FloatArray, targets: FloatArray, speeds: FloatArray, tick: float) -> FloatArray:
         """Accelerations [m/s^2] of the vertices at x [m] in a `tick` [s] but for what `brake` does.
@@ -130,8 +130,8 @@ class GoalSprings:
     def _strengths(self, tick: float) -> tuple[FloatArray, FloatArray]:
         """Stiffness [N/m] and damping [N s/m] of each goal in a `tick` [s]."""
         stiffness = self._goals.stiffness * spring_share(self._frequency, tick)
-        slows = stiffness * look_ahead(self._frequency, tick)
-        return stiffness, slows + self._goals.damping * drag_share(self._slowing, tick)
+        damping = self._goals.damping * drag_share(self._slowing, tick)
+        return stiffness, np.maximum(stiffness * look_ahead(self._frequency, tick), damping)
 
     def _at_goals(self, rows: FloatArray) -> FloatArray:
         """Means of the vertices' rows at the goals, shape (goal_count, 3)."""

@@ -1,7 +1,7 @@
 """Integration of external springs and drag in ticks: exponential in the velocity, with look-ahead, and limited
 rates.
 
-    dv/dt = w^2 (place - x) - r v,    r = drag + b T w^2,    b = 4 w T
+    dv/dt = w^2 (place - x) - r v,    r = max(drag, b T w^2),    b = 4 w T
 
 A tick of length T has a half kick before its drift and one after it. Those of rigid bodies solve this exactly, x being
 where the body is in the middle of the tick: v += (a - r v) t phi(r t), phi(z) = (1 - exp(-z)) / z. Soft bodies have the
@@ -16,6 +16,7 @@ limit of stability, and skins would shake. Beyond the limits the difference is i
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..array_types import FloatArray
 from ..tiny import TINY
@@ -24,9 +25,13 @@ from ..tiny import TINY
 LOOK_AHEAD = 4.0
 #: Largest w T of springs, and r T of drag.
 QUICKEST_SPRING, QUICKEST_DRAG = 0.4, 0.5
-#: The same where ticks can be as short as they need be: a spring loses 0.2 % of its amplitude in a period, what is
-#: damped lags by 1e-4 of its way.
-SLOW_SPRING, SLOW_DRAG = 0.0125, 0.012
+#: Largest w T where damping is above the look-ahead's, and where there is none: such a spring loses 0.2 % of its
+#: amplitude in a period.
+SLOW_SPRING, SLOW_UNDAMPED = 0.2, 0.0125
+#: Largest r T where ticks can be as short as they need be: what is damped lags by 1e-4 of its way.
+SLOW_DRAG = 0.015
+#: Least frequency and rate that are looked at [1/s].
+_SLOWEST = 1e-6
 
 
 def spring_share(frequency: FloatArray, tick: float) -> FloatArray:
@@ -57,7 +62,7 @@ def limits(slowing: FloatArray, square: FloatArray, tick: float) -> tuple[FloatA
     """
     frequency = np.sqrt(square)
     share: FloatArray = np.minimum(drag_share(slowing, tick), spring_share(frequency, tick))
-    return np.asarray(share), np.asarray(share * (slowing + square * look_ahead(frequency, tick)))
+    return np.asarray(share), np.asarray(share * np.maximum(slowing, square * look_ahead(frequency, tick)))
 
 
 def even_share(rate: FloatArray, tick: float) -> FloatArray:
@@ -69,6 +74,8 @@ def even_share(rate: FloatArray, tick: float) -> FloatArray:
     return np.asarray(np.where(half > 0.0, np.sinh(half) / np.maximum(half, TINY), 1.0))
 
 
-def tick_for(frequency: float, rate: float, slow_drag: float = SLOW_DRAG) -> float:
-    """The longest tick [s] for springs of an angular frequency, and drag of a rate [1/s]."""
-    return min(SLOW_SPRING / max(frequency, TINY), slow_drag / max(rate, TINY))
+def tick_for(frequency: ArrayLike, rate: ArrayLike, slow_drag: float = SLOW_DRAG) -> float:
+    """The longest tick [s] for springs of angular frequencies, each with drag of a rate [1/s]."""
+    w, r = np.maximum(frequency, _SLOWEST), np.maximum(rate, _SLOWEST)
+    damped = np.minimum(np.sqrt(r / (LOOK_AHEAD * w)) / w, SLOW_SPRING / w)  # as b T w^2 is below the drag then
+    return float(np.min(np.minimum(np.maximum(damped, SLOW_UNDAMPED / w), slow_drag / r), initial=np.inf))

@@ -162,7 +162,7 @@ class FramePulls:
         """Force [N] on a handle at a place but for its damping, and that [N s/m]."""
         frequency, slowing = np.sqrt([pull.stiffness * mobility]), np.array([pull.damping * mobility])
         stiffness = pull.stiffness * spring_share(frequency, tick)
-        slows = stiffness * look_ahead(frequency, tick) + pull.damping * drag_share(slowing, tick)
+        slows = np.maximum(stiffness * look_ahead(frequency, tick), pull.damping * drag_share(slowing, tick))
         target, speed = pull.start + share * (pull.end - pull.start), (pull.end - pull.start) / self._frame_time
         return np.asarray(pull.force + stiffness * (target - place) + slows * speed), float(slows[0])
 
