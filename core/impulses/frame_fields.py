@@ -33,6 +33,7 @@ class FrameFields:
         none = np.zeros(len(falls))
         self._rate, self._square, self._skin_rate = none, none, none[: len(rows.vertex_mass)]
         self._normal = np.zeros((0, 3))
+        self.kicks = rows.on_skin == 0.0  # which rows have what pulls as kicks: rigid bodies, and what is on springs
         self._springs, self._drag = 0.0, 0.0  # squared angular frequency [1/s^2] and rate [1/s] of the quickest
 
     def pull(self, x: FloatArray, gravity: FloatArray, tick: float) -> FloatArray:
@@ -50,7 +51,8 @@ class FrameFields:
         self._square, self._skin_rate = square / mass, np.zeros(n)
         slowing, springs = body.drag / mass, body.stiffness / mass
         share, self._rate = limits(slowing, springs, tick)
-        share = np.where(self._rows.on_skin > 0.0, share * even_share(self._rate, tick), share)
+        self.kicks = (self._rows.on_skin == 0.0) | (body.stiffness > 0.0) | (skin.stiffness > 0.0)
+        share = np.where(self.kicks, share, share * even_share(self._rate, tick))
         pull += (share / mass)[:, None] * body.push
         self._springs, self._drag = float(springs.max(initial=0.0)), float(slowing.max(initial=0.0))
         if skin.push.any() or skin.drag.any():
@@ -58,7 +60,7 @@ class FrameFields:
             mobility = area / self._rows.vertex_mass
             slowing, springs = mobility * skin.drag[:n], mobility * skin.stiffness[:n]
             share, self._skin_rate = limits(slowing, springs, tick)
-            share *= even_share(self._skin_rate, tick)
+            share = np.where(self.kicks[:n], share, share * even_share(self._skin_rate, tick))
             pull[:n] += (share * mobility * (skin.push[:n] * self._normal).sum(axis=1))[:, None] * self._normal
             self._springs = max(self._springs, float(springs.max()))
             self._drag = max(self._drag, float(slowing.max()))

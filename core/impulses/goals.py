@@ -114,18 +114,18 @@ class GoalSprings:
         return tick_for(self._frequency, self._slowing)
 
     def pull(self, x: FloatArray, targets: FloatArray, speeds: FloatArray, tick: float) -> FloatArray:
-        """Accelerations [m/s^2] of the vertices at x [m] in a `tick` [s] but for what `brake` does.
+        """Accelerations [m/s^2] of the vertices at x [m] in a `tick` [s] without what damps them.
 
         `targets` [m] and their `speeds` [m/s], shape (goal_count, 3).
         """
         stiffness, slows = self._strengths(tick)
         return self._spread(stiffness[:, None] * (targets - self._at_goals(x)) + slows[:, None] * speeds)
 
-    def brake(self, v: FloatArray, tick: float, time: FloatArray) -> FloatArray:
-        """Change of the vertices' velocities v [m/s] by damping in a `time` [s] of each, a part of a `tick` [s]."""
+    def change(self, v: FloatArray, pull: FloatArray, tick: float, time: FloatArray) -> FloatArray:
+        """Change of the vertices' velocities v [m/s] by a `pull` and damping in a `time` [s], part of a `tick`."""
         _, slows = self._strengths(tick)
         rate = self._summed(self._bound * slows[self._goal])
-        return -self._spread(slows[:, None] * self._at_goals(v)) * approach(rate, time)[:, None]
+        return (pull - self._spread(slows[:, None] * self._at_goals(v))) * approach(rate, time)[:, None]
 
     def _strengths(self, tick: float) -> tuple[FloatArray, FloatArray]:
         """Stiffness [N/m] and damping [N s/m] of each goal in a `tick` [s]."""

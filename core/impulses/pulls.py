@@ -111,26 +111,15 @@ class FramePulls:
                 state.still_time[pull.handle.body - self._model.membrane_count] = 0.0
 
     def tick(self) -> float:
-        """The longest tick [s] that follows all pulls."""
-        acting = [self._pulls[number] for number in self._acting]
-        strengths = [(pull, self._mobility(pull)) for pull in acting]
-        return min((tick_for((p.stiffness * m) ** 0.5, p.damping * m) for p, m in strengths), default=np.inf)
+        """The longest tick [s] that follows the pulls on soft bodies."""
+        soft = [self._pulls[number] for number in self._acting if len(self._pulls[number].handle.points)]
+        mobility = np.array([self._patch_mobility(pull.handle) for pull in soft])
+        stiffness, damping = (np.array([getattr(p, name) for p in soft]) for name in ("stiffness", "damping"))
+        return tick_for(np.sqrt(stiffness * mobility), damping * mobility)
 
-    def pull(self, x: FloatArray, share: float, tick: float) -> FloatArray:
-        """Accelerations [m/s^2] of soft bodies' patches in a `tick` [s] but for what `change` does.
-
-        x [m] of each vertex and rigid body; `share`: part of the frame that is over.
-        """
-        found = np.zeros_like(x)
-        for number in self._acting:
-            pull = self._pulls[number]
-            points, weights = pull.handle.points, pull.handle.weights
-            if len(points):
-                force, _ = self._force(pull, weights @ x[points], self._mobility(pull), share, tick)
-                force = self._in_plane(pull, force)
-                found[points] += (weights / self._model.vertex_mass[points])[:, None] * force
-                self.impulses[number] += tick * force
-        return found
+    def _patch_mobility(self, handle: Handle) -> float:
+        """Inverse mass of a patch [1/kg]."""
+        return float(handle.weights**2 @ (1.0 / self._model.vertex_mass[handle.points]))
 
     def change(
         self, state: State, x: FloatArray, v: FloatArray, share: float, tick: float, time: FloatArray
@@ -142,44 +131,34 @@ class FramePulls:
         change = np.zeros_like(v)
         for number in self._acting:
             pull = self._pulls[number]
-            act = self._brake_patch if len(pull.handle.points) else self._rigid_change
+            act = self._patch_change if len(pull.handle.points) else self._rigid_change
             self.impulses[number] += act(state, pull, x, v, share, tick, time, change)
         return change
 
-    def _mobility(self, pull: Pull) -> float:
-        """Inverse mass of a handle, of one on a rigid body a bound [1/kg]."""
-        model, handle = self._model, pull.handle
-        if len(handle.points):
-            return float(handle.weights**2 @ (1.0 / model.vertex_mass[handle.points]))
-        number = handle.body - model.membrane_count
-        cross = np.cross(np.eye(3), handle.arm)
-        turning = cross @ model.rigid.inverse_inertia[number] @ cross.T
-        return float(1.0 / model.rigid.mass[number] + np.linalg.eigvalsh(turning)[-1])
-
-    def _force(
-        self, pull: Pull, place: FloatArray, mobility: float, share: float, tick: float
-    ) -> tuple[FloatArray, float]:
-        """Force [N] on a handle at a place but for its damping, and that [N s/m]."""
+    def _impulse(
+        self, pull: Pull, place: FloatArray, velocity: FloatArray, mobility: float, share: float, tick: float,
+        time: float,
+    ) -> FloatArray:  # fmt: skip
+        """Impulse [N s] on a handle with an inverse mass of at most `mobility` [1/kg]."""
         frequency, slowing = np.sqrt([pull.stiffness * mobility]), np.array([pull.damping * mobility])
         stiffness = pull.stiffness * spring_share(frequency, tick)
         slows = np.maximum(stiffness * look_ahead(frequency, tick), pull.damping * drag_share(slowing, tick))
         target, speed = pull.start + share * (pull.end - pull.start), (pull.end - pull.start) / self._frame_time
-        return np.asarray(pull.force + stiffness * (target - place) + slows * speed), float(slows[0])
+        force = pull.force + stiffness * (target - place) + slows * (speed - velocity)
+        return np.asarray(force * approach(slows * mobility, np.array([time])))
 
-    def _in_plane(self, pull: Pull, vector: FloatArray) -> FloatArray:
-        normal = self._model.flat.normal[pull.handle.body]  # 0 where it is not flat
-        return np.asarray(vector - (vector @ normal) * normal)
-
-    def _brake_patch(
+    def _patch_change(
         self, state: State, pull: Pull, x: FloatArray, v: FloatArray, share: float, tick: float, time: FloatArray,
         change: FloatArray,
     ) -> FloatArray:  # fmt: skip
-        """Add the change of a soft body's velocities by damping; returns the impulse [N s]."""
-        points, weights, mobility = pull.handle.points, pull.handle.weights, self._mobility(pull)
-        _, slows = self._force(pull, np.zeros(3), mobility, share, tick)
-        lasts = approach(np.array([slows * mobility]), time[points[:1]])
-        impulse = self._in_plane(pull, -slows * (weights @ v[points]) * lasts)
-        change[points] += (weights / self._model.vertex_mass[points])[:, None] * impulse
+        """Add the change of a soft body's velocities; returns the impulse [N s]."""
+        model, points, weights = self._model, pull.handle.points, pull.handle.weights
+        inverse = 1.0 / model.vertex_mass[points]
+        mobility, lasts = self._patch_mobility(pull.handle), float(time[points[0]])
+        impulse = self._impulse(pull, weights @ x[points], weights @ v[points], mobility, share, tick, lasts)
+        normal = model.flat.normal[pull.handle.body]  # 0 where it is not flat
+        impulse -= (impulse @ normal) * normal
+        change[points] += (weights * inverse)[:, None] * impulse
         return impulse
 
     def _rigid_change(
@@ -192,9 +171,9 @@ class FramePulls:
         turn = turns(motion.pose[number : number + 1])[0]
         arm, inverse = turn @ pull.handle.arm, turn @ solids.inverse_inertia[number] @ turn.T
         velocity = v[row] + np.cross(inverse @ motion.angular_momentum[number], arm)
-        mobility = self._mobility(pull)
-        force, slows = self._force(pull, x[row] + arm, mobility, share, tick)
-        impulse = (force - slows * velocity) * approach(np.array([slows * mobility]), time[row : row + 1])
+        cross = np.cross(np.eye(3), arm)
+        mobility = 1.0 / solids.mass[number] + float(np.linalg.eigvalsh(cross @ inverse @ cross.T)[-1])
+        impulse = self._impulse(pull, x[row] + arm, velocity, mobility, share, tick, float(time[row]))
         change[row] += impulse / solids.mass[number]
         spin = np.cross(arm, impulse)
         motion.angular_momentum[number] += spin

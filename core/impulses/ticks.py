@@ -120,10 +120,10 @@ class FrameImpulses:
         weights = [np.array(one.shares)[of.body] if one.shares else whole for one in fields]
         self._fields = FrameFields(of.rows, of.skins, fields, weights, falls[of.body])
         # of vertices and rigid bodies [kg]; what of a tick is left for after its steps [s], of fields and of fluids;
-        # mean velocities of the bodies before a tick [m/s]; accelerations of rigid bodies in a tick [m/s^2]
+        # mean velocities of the bodies before a tick [m/s]; accelerations in a tick that are no load [m/s^2]
         self._mass = np.concatenate([vertex_mass, of.model.rigid.mass])
         self._late, self._late_drag, self._speed = np.zeros(0), np.zeros(0), np.zeros((0, 3))
-        self._kick = np.zeros((0, 3))
+        self._kick, self._goal_pull = np.zeros((0, 3)), np.zeros((0, 3))
         self._pressure: Pressure | None = None  # of the tick
         self.tick = TICK  # [s]
 
@@ -132,14 +132,15 @@ class FrameImpulses:
 
         `gravity` of the steps [m/s^2].
         """
-        x, v = self._read(state)
-        change = self._pull(x, 0.0, gravity, TICK)
+        (x, v), n = self._read(state), self._of.model.vertex_count
+        change = self._fields.pull(x, gravity, TICK)
+        change[:n] += self._pull_of_goals(x[:n], 0.0, TICK)
         self.pulls.wake(state)
         fluids = self._of.fluids
         if fluids.any:
             change += fluids.pressure(state, gravity, self._level, self._mass).force
         self._wake(state, change)
-        has_rigid = self._is_free[self._of.model.vertex_count :].any()
+        has_rigid = self._is_free[n:].any()
         longest = TICK if fluids.any else LONGEST_OF_RIGID if has_rigid else LONGEST
         self.tick = max(TICK, min(longest, self._fields.tick_for(v), self._of.goals.tick, self.pulls.tick()))
 
@@ -158,10 +159,13 @@ class FrameImpulses:
         if len(state.felt_gravity):
             self._speed = self._of.fluids.mean_velocities(v, self._mass)
         middle, share_then = x + 0.5 * tick * v, share + 0.5 * tick / self._of.frame_time
-        pull = self._pull(middle, share_then, gravity, tick) + self.pulls.pull(middle, share_then, tick)
-        self._kick = np.where(self._of.rows.on_skin[:, None] == 0.0, pull, 0.0)
-        self._wake(state, pull)
-        self._add(state, self._change(state, x, v, share, tick, early, 1))
+        pull = self._fields.pull(middle, gravity, tick)
+        self._goal_pull = self._pull_of_goals(middle[:n], share_then, tick)
+        self._kick = np.where(self._fields.kicks[:, None], pull, 0.0)
+        change = self._change(state, x, v, share, tick, early, 1)
+        self._wake(state, np.abs(pull) + np.abs(change))
+        self._add(state, change)
+        pull -= self._kick
         pull[~self._is_free] = 0.0
         hold_in_planes(self._of.model, pull)
         load = self._mass[:n, None] * pull[:n]
@@ -187,14 +191,12 @@ class FrameImpulses:
             change[:n] += self._of.slosh.swing(state, felt, self._mass[:n], self._is_free[:n], tick)
         self._add(state, change)
 
-    def _pull(self, x: FloatArray, share: float, gravity: FloatArray, tick: float) -> FloatArray:
-        """Accelerations [m/s^2] at places [m] but for those that depend on velocities."""
-        of, n = self._of, self._of.model.vertex_count
-        pull = self._fields.pull(x, gravity, tick)
-        if of.goals.any:
-            targets = self._goal_start + share * self._goal_way
-            pull[:n] += of.goals.pull(x[:n], targets, self._goal_way / of.frame_time, tick)
-        return pull
+    def _pull_of_goals(self, x: FloatArray, share: float, tick: float) -> FloatArray:
+        """Accelerations [m/s^2] of the vertices at x [m] by goals."""
+        if not self._of.goals.any:
+            return np.zeros_like(x)
+        targets, speeds = self._goal_start + share * self._goal_way, self._goal_way / self._of.frame_time
+        return self._of.goals.pull(x, targets, speeds, tick)
 
     def _push_rigid(self, state: State, pressure: Pressure, time: FloatArray) -> None:
         """Push and turn the rigid bodies by fluids for a `time` [s] at each vertex and rigid body."""
@@ -240,7 +242,7 @@ class FrameImpulses:
             elif source == "pulls":
                 change += self.pulls.change(state, x, reached, share, tick, time)
             elif self._of.goals.any:
-                change[:n] += self._of.goals.brake(reached[:n], tick, time[:n])
+                change[:n] += self._of.goals.change(reached[:n], self._goal_pull, tick, time[:n])
         return change
 
 
