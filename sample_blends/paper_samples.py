@@ -67,7 +67,7 @@ def martin_cat(scene: bpy.types.Scene) -> None:
     parts.smooth(cat)
     parts.add_ball("Ball of wool", parts.ROSE, 0.7, (1.5, -0.4, 2.3), subdivisions=2, **skin, gas_amount=12.0)
     cube = parts.profile_mesh("Cube", [(-0.36, 0.0), (0.36, 0.0), (0.36, 0.72), (-0.36, 0.72)], 0.72, 1)
-    parts.add_solid("Cube", cube, parts.SKY, (1.6, -0.3, 0.3), mass=2.0, friction=0.5, bounciness=0.3)
+    parts.add_solid("Cube", cube, parts.SKY, (2.2, 0.9, 0.3), mass=2.0, friction=0.5, bounciness=0.3)
     parts.set_stage(scene, (3.4, -9.6, 3.9), (0.2, 0.0, 1.35), 40.0)
 
 
