@@ -111,10 +111,12 @@ class FramePulls:
                 state.still_time[pull.handle.body - self._model.membrane_count] = 0.0
 
     def tick(self) -> float:
-        """The longest tick [s] that follows the pulls on soft bodies."""
-        soft = [self._pulls[number] for number in self._acting if len(self._pulls[number].handle.points)]
-        mobility = np.array([self._patch_mobility(pull.handle) for pull in soft])
-        stiffness, damping = (np.array([getattr(p, name) for p in soft]) for name in ("stiffness", "damping"))
+        """The longest tick [s] that follows all pulls; those on rigid bodies take the shortest, 0."""
+        acting = [self._pulls[number] for number in self._acting]
+        if not all(len(pull.handle.points) for pull in acting):
+            return 0.0
+        mobility = np.array([self._patch_mobility(pull.handle) for pull in acting])
+        stiffness, damping = (np.array([getattr(pull, name) for pull in acting]) for name in ("stiffness", "damping"))
         return tick_for(np.sqrt(stiffness * mobility), damping * mobility)
 
     def _patch_mobility(self, handle: Handle) -> float:

@@ -235,14 +235,19 @@ class FrameImpulses:
     ) -> FloatArray:
         """Change of velocities [m/s] in a `time` [s] at each vertex and rigid body; `order`: -1 for the last first."""
         change, n = np.zeros_like(v), self._of.model.vertex_count
-        for source in ("fields", "goals", "pulls")[::order]:
-            reached = v + change
-            if source == "fields":
-                change += self._fields.change(reached, self._kick, time)
-            elif source == "pulls":
-                change += self.pulls.change(state, x, reached, share, tick, time)
-            elif self._of.goals.any:
-                change[:n] += self._of.goals.change(reached[:n], self._goal_pull, tick, time[:n])
+
+        def fields() -> None:
+            change[:] += self._fields.change(v + change, self._kick, time)
+
+        def goals() -> None:
+            if self._of.goals.any:
+                change[:n] += self._of.goals.change(v[:n] + change[:n], self._goal_pull, tick, time[:n])
+
+        def pulls() -> None:
+            change[:] += self.pulls.change(state, x, v + change, share, tick, time)
+
+        for act in (fields, goals, pulls)[::order]:
+            act()
         return change
 
 

@@ -81,7 +81,7 @@ def test_a_rigid_body_on_a_critically_damped_spring_approaches_as_it_should():
     validated(
         "place of a body on a critically damped spring", room="impulses", measured=found,
         expected=0.3 * (1.0 - (1.0 + rate * time) * np.exp(-rate * time)), unit="m", abs=0.002,
-        source="d (1 - (1 + ω t) exp(-ω t))", reason="ticks of 1/480 s, which look ahead by 4 ω T²",
+        source="d (1 - (1 + ω t) exp(-ω t))", reason="second order in ticks of 1/480 s",
     )  # fmt: skip
 
 
@@ -106,6 +106,18 @@ def test_a_body_hangs_on_its_spring():
         "how much lower a body hangs on a spring", room="impulses", measured=place[2] - np.mean(found[-30:]),
         expected=9.81 / rate**2, unit="m", rel=0.1, source="g / ω²", reason="it still swings",
     )  # fmt: skip
+
+
+def test_a_rigid_body_hangs_tightly_on_a_stiff_pull():
+    """Pulls on rigid bodies take the shortest ticks: longer ones bear softer springs only."""
+    made = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    made.add_rigid("ball", *shapes.icosphere(2, 0.2), mass=2.0)
+    world = World(made.build(), frame_rate=RATE, substeps=16, threads=1)
+    handle, place, rate = world.handle(0, (0.0, 0.0, 0.0)), np.zeros(3), 150.0
+    spring = Pull(handle, place, place, stiffness=2.0 * rate**2, damping=2.0 * rate)
+    for _ in range(30):
+        world.advance_frame(FrameInput(pulls=(spring,)))
+    assert -world.handle_place(handle)[2] == pytest.approx(9.81 / rate**2, rel=0.05)
 
 
 def test_bad_pulls_are_refused_with_a_sentence():
