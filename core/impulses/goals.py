@@ -16,7 +16,7 @@ from ..checks import check
 from ..errors import ParameterError
 from ..model import Followers, Goals, Model
 from ..topology import starts
-from .oscillator import approach, drag_share, look_ahead, spring_share, tick_for
+from .oscillator import approach, strengths, tick_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,7 @@ class GoalSprings:
 
     def _strengths(self, tick: float) -> tuple[FloatArray, FloatArray]:
         """Stiffness [N/m] and damping [N s/m] of each goal in a `tick` [s]."""
-        stiffness = self._goals.stiffness * spring_share(self._frequency, tick)
-        damping = self._goals.damping * drag_share(self._slowing, tick)
-        return stiffness, np.maximum(stiffness * look_ahead(self._frequency, tick), damping)
+        return strengths(self._goals.stiffness, self._goals.damping, self._frequency, self._slowing, tick)
 
     def _at_goals(self, rows: FloatArray) -> FloatArray:
         """Means of the vertices' rows at the goals, shape (goal_count, 3)."""

@@ -57,6 +57,17 @@ def approach(rate: FloatArray, time: FloatArray) -> FloatArray:
     return np.asarray(np.where(z > 0.0, -np.expm1(-z) / np.where(rate > 0.0, rate, 1.0), time))
 
 
+def strengths(
+    stiffness: FloatArray, damping: FloatArray, frequency: FloatArray, slowing: FloatArray, tick: float
+) -> tuple[FloatArray, FloatArray]:
+    """Stiffness [N/m] and damping [N s/m] that springs have in a `tick` [s].
+
+    From their own, and the angular frequency [1/s] and rate [1/s] that these give to what they move.
+    """
+    stiffness, damping = stiffness * spring_share(frequency, tick), damping * drag_share(slowing, tick)
+    return stiffness, np.maximum(stiffness * look_ahead(frequency, tick), damping)
+
+
 def limits(slowing: FloatArray, square: FloatArray, tick: float) -> tuple[FloatArray, FloatArray]:
     """Share of forces that is applied, and the rate at which they damp [1/s].
 

@@ -16,7 +16,7 @@ from ..errors import ParameterError
 from ..model import Model
 from ..state import State
 from ..tiny import TINY
-from .oscillator import approach, drag_share, look_ahead, spring_share, tick_for
+from .oscillator import approach, strengths, tick_for
 
 #: Share of a soft body's mass in a patch. A spring with K / M = w^2 counts up to about w = 192 sqrt(share) / s
 #: (`oscillator.QUICKEST_SPRING`): 12 Hz.
@@ -142,9 +142,9 @@ class FramePulls:
         time: float,
     ) -> FloatArray:  # fmt: skip
         """Impulse [N s] on a handle with an inverse mass of at most `mobility` [1/kg]."""
-        frequency, slowing = np.sqrt([pull.stiffness * mobility]), np.array([pull.damping * mobility])
-        stiffness = pull.stiffness * spring_share(frequency, tick)
-        slows = np.maximum(stiffness * look_ahead(frequency, tick), pull.damping * drag_share(slowing, tick))
+        own = np.array([[pull.stiffness], [pull.damping]])
+        square, rate = own * mobility
+        stiffness, slows = strengths(*own, np.sqrt(square), rate, tick)
         target, speed = pull.start + share * (pull.end - pull.start), (pull.end - pull.start) / self._frame_time
         force = pull.force + stiffness * (target - place) + slows * (speed - velocity)
         return np.asarray(force * approach(slows * mobility, np.array([time])))

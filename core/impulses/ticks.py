@@ -50,8 +50,8 @@ class Impulses:
         n, rigid = model.vertex_count, np.arange(model.membrane_count, model.moving_count, dtype=np.int32)
         # of each vertex and rigid body
         self.body = np.concatenate([model.point_body[:n], rigid])
-        self.mass = model.body_mass[self.body]  # of its body [kg]
-        self.rows = Rows(self.mass, model.vertex_mass, (np.arange(len(self.body)) < n).astype(float))
+        on_skin = (np.arange(len(self.body)) < n).astype(float)
+        self.rows = Rows(model.body_mass[self.body], model.vertex_mass, on_skin)
 
     def take(self, model: Model) -> None:
         """Use the surfaces of a model that differs in what is torn."""
