@@ -1,6 +1,7 @@
 """Check: flaws of bodies, reported before simulation, and their fixes."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import bpy  # isort: skip  (first, as it makes bmesh known)
@@ -255,6 +256,21 @@ def test_slivers_that_take_seconds_a_frame_are_told_and_the_button_helps(monkeyp
     )
     assert bpy.ops.softpressure.fix(object_name=disc.name, fix="EVEN_MESH") == {"FINISHED"}
     assert check() == []
+
+
+@pytest.mark.parametrize("next_frame, told", [(0.01, 0), (4.0, 1)])
+def test_a_first_frame_that_loads_kernels_is_not_told_as_slow(
+    next_frame: float, told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames, clock = iter([6.0, next_frame]), [0.0]
+
+    def take_a_frame(*_: Any) -> None:
+        clock[0] += next(frames)
+
+    add_ball()
+    monkeypatch.setattr(trial_start, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(trial_start.World, "advance_frame", take_a_frame)
+    assert [f"about {next_frame:g} s" in flaw.sentence for flaw in check()] == [True] * told
 
 
 def pushed_through(simulation_mesh: str) -> Any:
