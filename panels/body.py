@@ -4,11 +4,11 @@ from typing import Any
 
 import bpy
 
-from ..softpressure.bodies import materials
+from ..softpressure.bodies import materials, modifier_notes
 from ..softpressure.properties.object_properties import BODY_TYPES, KINDS
 from ..softpressure.properties.parameter_properties import parameters
 from ..softpressure.reports import simulation_mesh_notes, status
-from ..softpressure.scene_io import hoses, instances, simulation_mesh_choice
+from ..softpressure.scene_io import hoses, instances
 from ..softpressure.scene_io.blender_types import Context, Layout
 from . import preferences
 from .controls import draw_controls
@@ -92,7 +92,11 @@ class Body:
         draw_group(layout, settings, settings_of(obj), "BODY")
         if settings.kind == "SOFT":
             _draw_pins(layout, obj)
-            _draw_notes(layout, context, bool(problem))
+        for text, fix in () if problem else modifier_notes.notes(obj):
+            draw_text(layout, context, text, "INFO")
+            draw_fixes(layout, obj.name, (fix,))
+        if settings.kind == "SOFT":
+            _draw_notes(layout, context)
 
 
 def _draw_no_mesh(layout: Layout, context: Context) -> None:
@@ -134,12 +138,9 @@ def _draw_pins(layout: Layout, obj: bpy.types.Object) -> None:
         layout.prop_search(settings, "goal_group", obj, "vertex_groups", text=text)
 
 
-def _draw_notes(layout: Layout, context: Context, has_problem: bool) -> None:
+def _draw_notes(layout: Layout, context: Context) -> None:
     """What is to be known of a soft body, and what it measures in this frame."""
     scene, obj = context.scene, context.object
-    if not has_problem and (text := simulation_mesh_choice.unfollowed(obj)):
-        draw_text(layout, context, text, "INFO")
-        draw_fixes(layout, obj.name, ("APPLY_MODIFIER",))
     if _is_flat(obj):
         _draw_flat(layout, context)
     # always there, so that nothing below moves under the mouse when the first frame is simulated

@@ -142,9 +142,8 @@ class FramePulls:
         time: float,
     ) -> FloatArray:  # fmt: skip
         """Impulse [N s] on a handle with an inverse mass of at most `mobility` [1/kg]."""
-        own = np.array([[pull.stiffness], [pull.damping]])
-        square, rate = own * mobility
-        stiffness, slows = strengths(*own, np.sqrt(square), rate, tick)
+        stiffness, damping = np.array([pull.stiffness]), np.array([pull.damping])
+        stiffness, slows = strengths(stiffness, damping, np.sqrt(stiffness * mobility), damping * mobility, tick)
         target, speed = pull.start + share * (pull.end - pull.start), (pull.end - pull.start) / self._frame_time
         force = pull.force + stiffness * (target - place) + slows * (speed - velocity)
         return np.asarray(force * approach(slows * mobility, np.array([time])))

@@ -89,6 +89,14 @@ def _apply_modifier(obj: bpy.types.Object) -> str:
     return f"modifier {name} applied"
 
 
+def _remove_modifier(obj: bpy.types.Object) -> str:
+    name = modifier_stack.first_solver(obj)
+    if not name:
+        raise MeshError("no modifier simulates its mesh. There is nothing to remove.")
+    obj.modifiers.remove(obj.modifiers[name])
+    return f"modifier {name} removed"
+
+
 def _delete_loose(work: bmesh.types.BMesh) -> str:
     loose = [vertex for vertex in work.verts if not vertex.link_faces]
     bmesh.ops.delete(work, geom=[*loose], context="VERTS")
@@ -198,6 +206,9 @@ def _of_mesh(edit: Callable[[bmesh.types.BMesh], str]) -> Callable[[bpy.types.Ob
 FIXES = {
     "APPLY_MODIFIER": Fix(
         "Apply Modifier", "Apply the modifier that makes or closes the mesh", "MODIFIER", _apply_modifier
+    ),
+    "REMOVE_MODIFIER": Fix(
+        "Remove Modifier", "Remove the modifier that simulates the mesh", "X", _remove_modifier, False
     ),
     "EVEN_MESH": Fix(
         "Simulate Even Mesh",

@@ -11,7 +11,7 @@ from ..scene_io.blender_types import Mesh
 from ..scene_io.mesh_io import FloatArray, IntArray
 from ..state import sessions
 from ..state.jobs import Work
-from . import object_checks, sizes, validation
+from . import modifier_notes, object_checks, sizes, validation
 
 #: Of the triangles' heights over their mean edge: below this they count as slivers, which ask for short steps.
 SLIVER = 0.05
@@ -53,8 +53,8 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         if sentence:
             found.append(Flaw(obj.name, sentence, fixes_for(obj)))
         elif not obj.softpressure.is_baked and obj.type == "MESH":
-            if obj.softpressure.kind == "SOFT" and (sentence := simulation_mesh_choice.unfollowed(obj)):
-                found.append(Flaw(obj.name, sentence, ("APPLY_MODIFIER",), is_grave=False))
+            notes = modifier_notes.notes(obj)
+            found += [Flaw(obj.name, sentence, (fix,), is_grave=False) for sentence, fix in notes]
             if text := sizes.unfit_text(obj):
                 found.append(Flaw(obj.name, text, ("FIT_SIZE",), is_grave=False))
             positions, triangles = _shape(obj, metres)

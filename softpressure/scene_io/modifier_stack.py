@@ -29,9 +29,10 @@ PASSIVE = {
 }
 #: Show parts of a mesh where it has no vertices, or what depends on more than its shape: it cannot follow.
 _REPEATING = {
-    *("ARRAY", "BUILD", "EXPLODE", "MESH_SEQUENCE_CACHE", "MIRROR", "OCEAN", "PARTICLE_INSTANCE", "SCREW"),
-    *("CLOTH", "FLUID", "SOFT_BODY"),
+    *("ARRAY", "BUILD", "EXPLODE", "FLUID", "MESH_SEQUENCE_CACHE", "MIRROR", "OCEAN", "PARTICLE_INSTANCE", "SCREW"),
 }
+#: Simulate what comes before them.
+_SOLVERS = {"CLOTH", "SOFT_BODY"}
 #: Node group that hides what has torn in a run: it shapes nothing that a run starts from.
 HIDES_TORN = "Hide Torn Faces"
 
@@ -72,13 +73,21 @@ def is_shown(obj: bpy.types.Object, modifier: bpy.types.Modifier) -> bool:
 
 def first_repeating(obj: bpy.types.Object) -> str:
     """The name of the first visible modifier that shows what cannot follow drawn vertices; empty if there is none."""
-    found = (each for each in obj.modifiers if each.type in _REPEATING and is_shown(obj, each))
-    return next((each.name for each in found), "")
+    return _first(obj, _REPEATING)
+
+
+def first_solver(obj: bpy.types.Object) -> str:
+    """The name of the first visible modifier that simulates an object's mesh; empty if there is none."""
+    return _first(obj, _SOLVERS)
+
+
+def _first(obj: bpy.types.Object, types: set[str]) -> str:
+    return next((each.name for each in obj.modifiers if each.type in types and is_shown(obj, each)), "")
 
 
 def seen_count(obj: bpy.types.Object) -> int:
     """How many modifiers at the head of the stack make what is seen of a body, but for what cannot follow."""
-    name = first_repeating(obj)
+    name = _first(obj, _REPEATING | _SOLVERS)
     return obj.modifiers.find(name) if name else len(obj.modifiers)
 
 

@@ -11,6 +11,7 @@ from bpy_panels import body_rows
 from bpy_scene import add_floor, add_primitive, add_tree, frame, give, play
 from bpy_seen import captured, fallen, problem_of, shown, this_session
 from softpressure_ext.core.topology import signed_volume
+from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
 from softpressure_ext.softpressure.scene_io import kept_meshes, mesh_io, modifier_stack
 from softpressure_ext.softpressure.simulation import making_meshes, simulate_job
@@ -324,3 +325,27 @@ def test_a_subdivided_jelly_is_not_drawn_in_the_floor_that_flattens_it() -> None
         lowest.append(seen(cube)[:, 2].min())
     assert not this_session().refusals.error
     assert min(lowest) > -0.05
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("kind", ["SOFT", "RIGID"])
+@pytest.mark.parametrize("solver", ["CLOTH", "SOFT_BODY"])
+def test_a_body_that_blender_simulates_too_is_told_and_the_button_ends_that(solver: str, kind: str) -> None:
+    obj = add_cube()
+    obj.modifiers.new("Second", solver)
+    bpy.ops.softpressure.add_body(kind=kind)
+    sentence = "Cube: its modifier Second simulates it a second time. Remove the modifier."
+    assert [flaw.sentence for flaw in mesh_checks.of_scene(bpy.context.scene)] == [sentence]
+    panel = body_rows()
+    assert sentence in " ".join(panel) and "softpressure.fix" in panel
+    assert bpy.ops.softpressure.fix(object_name=obj.name, fix="REMOVE_MODIFIER") == {"FINISHED"}
+    assert not obj.modifiers and not mesh_checks.of_scene(bpy.context.scene)
+    with pytest.raises(RuntimeError, match="There is nothing to remove"):
+        bpy.ops.softpressure.fix(object_name=obj.name, fix="REMOVE_MODIFIER")
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_sheet_of_cloth_becomes_a_soft_body_as_one_without_does() -> None:
+    obj = add_primitive("grid", None, x_subdivisions=4, y_subdivisions=4)
+    obj.modifiers.new("Cloth", "CLOTH")
+    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"} and not problem_of(obj)
