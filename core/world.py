@@ -44,6 +44,7 @@ from .solvers.choice import (  # fmt: skip
     plan_run,
     solver_maker,
 )
+from .solvers.explicit.limits import MOST_STEPS
 from .solvers.notes import Finding, Reason
 from .state import State
 from .threads import thread_count, use_threads
@@ -437,9 +438,9 @@ class World:
         if self.solver == ENGINE:  # finds the length of its steps itself
             began = inside_out_text(self.model, self._state.positions, found.body)
             return DivergenceError(f"{subject}{began}. {remedy.capitalize()}.")
+        first = f"Raise the substeps to about {more}, choose" if more <= MOST_STEPS else "Choose"
         return DivergenceError(
-            f"{subject}, substep {substep + 1} of {self.steps_per_frame}. Raise the substeps to about {more}, choose "
-            f"the method {ENGINE}, or {remedy}."
+            f"{subject}, substep {substep + 1} of {self.steps_per_frame}. {first} the method {ENGINE}, or {remedy}."
         )
 
 

@@ -33,7 +33,9 @@ class Measures(NamedTuple):
 
 
 def convert(settings: Any, choice: str) -> None:
-    """Convert the value that a choice replaces into the field that counts from now on."""
+    """Convert the value that a choice replaces into the field that counts from now on, if that can be."""
+    if choice not in FIELDS:  # how volumes are kept: what a tetrahedron yields says nothing of Poisson's ratio
+        return
     obj, now = settings.id_data, getattr(settings, choice)
     fields = dict(FIELDS[choice])
     if choice == "stiffness_by":

@@ -15,7 +15,7 @@ from softpressure_ext.panels.body import Given
 from softpressure_ext.softpressure.reports import quantities
 from softpressure_ext.softpressure.reports.quantities import Quantities
 from softpressure_ext.softpressure.scene_io import flat_shape, mesh_io
-from softpressure_ext.softpressure.state import input_digest
+from softpressure_ext.softpressure.state import input_digest, sessions
 
 PAPERS = {"gas_by": "AMOUNT", "stiffness_by": "SPRING", "mass_by": "POINTS"}
 
@@ -56,6 +56,14 @@ def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
         f"Mass: {now.mass:.4g} kg",
     ]  # fmt: skip
     assert now.mass == pytest.approx(0.02 * model.vertex_count, rel=1e-6)
+
+
+def test_another_choice_of_how_volumes_are_kept_counts_and_converts_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    settings = add_ball(body_type="SOLID").softpressure
+    before = sessions.change_count()
+    settings.volumes_by = "COMPLIANCE"
+    assert sessions.change_count() > before and settings.volume_compliance == 0.0
+    assert "Traceback" not in "".join(capfd.readouterr())
 
 
 @pytest.mark.usefixtures("falling")

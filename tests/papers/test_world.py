@@ -1,6 +1,7 @@
 """The methods of the papers behind `World`: a small scene with known numbers, momentum, bits, and giving up."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -99,6 +100,13 @@ def test_divergence_names_the_body_and_a_remedy_that_works(method):
     better = ball_world(SOFT, 2, drop=0.05, substeps=int(found[2]), solver=method)
     advance(better, 40)
     assert better.diagnostics().bodies[0].volume_ratio == pytest.approx(SOFT.volume_ratio, abs=0.05)
+
+
+def test_divergence_asks_for_no_millions_of_substeps():
+    stiff = replace(SOFT, stretch_modulus=1e14)
+    world = ball_world(stiff, 1, drop=0.05, substeps=4, solver="RK4")
+    with pytest.raises(DivergenceError, match=r"substep \d of 4\. Choose the method EXPLICIT, or look for extreme"):
+        advance(world, 10)
 
 
 @pytest.mark.parametrize(
