@@ -55,7 +55,7 @@ def add(operator: bpy.types.Operator, context: Context, kind: str, body_type: st
     with waiting(context):
         notes, refusals = setup.add_all(context.scene, chosen(context), kind, body_type)
     if notes and not bpy.app.background:
-        kernels.is_prepared(context.scene)  # begins while the scene is still being set up
+        kernels.load(context.scene)
         # what is added while a job runs has its mesh made by the first frame
         if jobs.current() is None and kernels.can_make_meshes() and making_meshes.missing_now(context.scene):
             bpy.ops.softpressure.make_meshes("INVOKE_DEFAULT")

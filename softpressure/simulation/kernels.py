@@ -60,9 +60,12 @@ def starts_crossed(model: Model) -> bool:
 
 
 def is_prepared(scene: bpy.types.Scene) -> bool:
-    """Whether the kernels of a scene are ready; if not, starts their preparation and its messages."""
+    """Whether the kernels of a scene are in files; if not, starts their preparation and its messages.
+
+    Those in files are loaded when they are called: that takes half as long as to load all that the parts may need.
+    """
     needed = _needed(scene)
-    if kernels.is_prepared(needed):
+    if kernels.is_compiled(needed):
         return True
     kernels.start(needed)
     _waiting.add(scene.session_uid)
@@ -71,18 +74,21 @@ def is_prepared(scene: bpy.types.Scene) -> bool:
     return False
 
 
+def load(scene: bpy.types.Scene) -> None:
+    """Begin to load the kernels of a scene, or to compile them, while it is still being set up."""
+    if is_prepared(scene):
+        kernels.start(_needed(scene))
+
+
 def progress() -> kernels.Progress | None:
     """Progress of the preparation, None while there is none."""
     return kernels.progress() if kernels.is_running() else None
 
 
 def prepare(scene: bpy.types.Scene) -> Iterator[jobs.Progress]:
-    """Wait until the kernels of a scene are ready, yielding meanwhile; raises errors of the preparation.
-
-    Without a window, kernels in files are loaded when they are called: there is no waiting between two of them.
-    """
+    """Wait until the kernels of a scene are in files, yielding meanwhile; raises errors of the preparation."""
     needed = _needed(scene)
-    if bpy.app.background and kernels.is_compiled(needed):
+    if kernels.is_compiled(needed):
         return
     for share, label in kernels.prepare(needed):
         yield share, 1.0, label

@@ -193,6 +193,15 @@ def test_a_timeline_waits_for_kernels_and_says_so(first_start: Said, monkeypatch
     assert this_run().cache.last_frame == 4
 
 
+def test_kernels_in_files_are_not_waited_for(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "is_compiled", lambda _: True)
+    add_ball()
+    play(1, 3)
+    assert this_run().cache.last_frame == 3 and first_start.asked == []
+    kernels.load(bpy.context.scene)  # as where a body is added in a window
+    assert set(first_start.asked) == {"EXPLICIT"} and first_start.sentences == []
+
+
 def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) -> None:
     add_ball()
     play(1, 2)
