@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from . import compiler as compiler
+from .garbage import without_collection
 
 if TYPE_CHECKING:
     from .interface import *  # noqa: F403
@@ -19,4 +20,5 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__") or find_spec(f"{__name__}.{name}"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     compiler.require()
-    return getattr(import_module(".interface", __name__), name)
+    with without_collection():
+        return getattr(import_module(".interface", __name__), name)

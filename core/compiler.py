@@ -1,6 +1,7 @@
 """The compiler, numba, and a sentence where it is missing."""
 
 from .errors import SoftPressureError
+from .garbage import without_collection
 
 
 class CompilerError(SoftPressureError):
@@ -14,7 +15,8 @@ class CompilerError(SoftPressureError):
 def require() -> None:
     """Import numba; raises `CompilerError`."""
     try:
-        import numba  # noqa: F401
+        with without_collection():
+            import numba  # noqa: F401
     except ModuleNotFoundError as error:
         if error.name not in ("numba", "llvmlite"):
             raise

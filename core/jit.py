@@ -9,6 +9,7 @@ by the thread count, and each block's sums are added in their order, so one thre
 * no `fastmath`: reassociation would make results depend on the vector width the compiler picks.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -56,8 +57,9 @@ def _compiled(function: F, **options: Any) -> F:
     compiled._cache = KernelStore(function)
     typeof = compiled.typeof_pyval
     compiled.typeof_pyval = lambda value: grouped(typeof(value))
-    inner = callee(function, **options)
-    compiled.get_call_template, compiled.get_overload = inner.get_call_template, inner.get_overload
+    inner = functools.cache(lambda: callee(function, **options))  # made when a caller is compiled
+    compiled.get_call_template = lambda *given: inner().get_call_template(*given)
+    compiled.get_overload = lambda signature: inner().get_overload(signature)
     return compiled  # type: ignore[no-any-return]
 
 

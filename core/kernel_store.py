@@ -24,6 +24,9 @@ import llvmlite.binding
 import numba
 from numba.core import compiler, environment, serialize, sigutils
 from numba.core.caching import _Cache
+from numba.core.runtime import rtsys
+
+from .garbage import without_collection
 
 #: What a processor must have to run the code of a family, by the machine's architecture.
 _FAMILIES = {
@@ -128,17 +131,18 @@ class KernelStore(_Cache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function for the types of a signature, None if no file has it."""
-        target_context.refresh()
+        rtsys.initialize(target_context)  # all of its `refresh` that machine code needs; the rest is for the compiler
         name = self._file_name(sig)
         for folder in (*folders(), self._own_folder(target_context.codegen())):
             with contextlib.suppress(OSError):
                 content = (folder / name).read_bytes()
-                try:
-                    package, payload = pickle.loads(content)
-                    reduced = _Loader(payload, package).load()
-                except (EOFError, pickle.UnpicklingError, ValueError):  # not whole: compiled and written again
-                    continue
-                return compiler.CompileResult._rebuild(target_context, *reduced)
+                with without_collection():
+                    try:
+                        package, payload = pickle.loads(content)
+                        reduced = _Loader(payload, package).load()
+                    except (EOFError, pickle.UnpicklingError, ValueError):  # not whole: compiled and written again
+                        continue
+                    return compiler.CompileResult._rebuild(target_context, *reduced)
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
