@@ -203,8 +203,9 @@ class Session:
         return self.refusals.error if not failed_with or failed_with == self.inputs(scene) else ""
 
     def inputs(self, scene: bpy.types.Scene) -> str:
-        """The fingerprint of a scene's inputs, computed after a change only."""
-        found: str = memo.get(("inputs", scene.session_uid), lambda: input_digest.of_inputs(scene))
+        """The fingerprint of a scene's inputs, computed after a change only, or where others are in the scene."""
+        key = ("inputs", scene.session_uid, _members(scene))
+        found: str = memo.get(key, lambda: input_digest.of_inputs(scene))
         return found
 
     def is_out_of_date(self, scene: bpy.types.Scene) -> bool:
@@ -308,10 +309,8 @@ def _marked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The objects of a scene that have a kind. Asking each of thousands takes milliseconds, so they are kept until a
     change is possible or others are in the scene. What was baked in another file only plays, as any animation does.
     """
-    members = np.empty(len(scene.objects), np.int32)
-    scene.objects.foreach_get("session_uid", members)
     found: list[bpy.types.Object] = memo.get(
-        ("marked", scene.session_uid, members.tobytes()),
+        ("marked", scene.session_uid, _members(scene)),
         lambda: [
             obj
             for obj in scene.objects
@@ -319,6 +318,13 @@ def _marked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
         ],
     )
     return found
+
+
+def _members(scene: bpy.types.Scene) -> bytes:
+    """Which objects are in a scene: a script may remove some and no handler is called before the next frame change."""
+    members = np.empty(len(scene.objects), np.int32)
+    scene.objects.foreach_get("session_uid", members)
+    return members.tobytes()
 
 
 def waits_for(scene: bpy.types.Scene) -> str:

@@ -154,3 +154,22 @@ def test_bad_transforms_are_answered():
             world.advance_frame(FrameInput(held_rigid={0: given}))
     with pytest.raises(ParameterError, match="rigid body: 3"):
         world.advance_frame(FrameInput(held_rigid={3: np.eye(4)}))
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_a_sleeping_cube_does_not_hop_when_its_table_begins_to_turn(friction):
+    """The table has many faces and carries a heavy jelly, too: its contacts are in the explicit steps."""
+    x, triangles = shapes.prism(3.0 * shapes.ring(40), 0.4)
+    surface = {"bounciness": 0.85, "friction": friction}
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    builder.add_rigid("table", x - [0.0, 0.0, 0.4], triangles, mass=1.0, thickness=0.005, **surface)
+    builder.add_solid("jelly", *block((0.8, 0.8, 0.8), (-1.5, 0.0, 0.412)), cell_size=0.2, mass=100.0, modulus=2e4)
+    cube = builder.add_rigid("cube", *block((0.8, 0.8, 0.8), (0.0, 1.5, 0.4095)), mass=1.0, **surface)
+    world = World(builder.build(), frame_rate=RATE)
+    for _ in range(47):
+        world.advance_frame(FrameInput(held_rigid={0: moved()}))
+    lies = world.rigid_positions(cube)[:, 2].min()
+    assert not world.rigid_velocity(1)[0].any()  # it sleeps
+    for frame in range(1, 9):
+        world.advance_frame(FrameInput(held_rigid={0: moved(angle=2.0 * frame / RATE)}))
+        assert world.rigid_positions(cube)[:, 2].min() == pytest.approx(lies, abs=1e-3)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bpy_panels import drawn
 from bpy_scene import FallingWorld, add_ball, add_object, frame, play
-from bpy_seen import height, rest, shown, state_text, this_run, this_session
+from bpy_seen import height, rest, shown, state_text, this_run, this_session, told
 from softpressure_ext.core import DivergenceError
 from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import handlers
@@ -266,6 +266,18 @@ def test_deleting_a_body_while_playing_is_noticed() -> None:
     assert this_session().is_out_of_date(bpy.context.scene)
     play(1, 3)
     assert this_run().cache.body_names == ("One",)
+
+
+@pytest.mark.parametrize("name", ["Two", "Floor"])
+def test_deleting_an_object_by_a_script_is_noticed_without_an_update(name: str) -> None:
+    add_ball("One")
+    add_ball("Two", (3, 0, 5))
+    add_ball("Floor", (0, 0, -5), kind="COLLIDER")
+    play(1, 3)
+    bpy.data.objects.remove(bpy.data.objects[name])
+    frame(4)
+    assert this_session().is_out_of_date(bpy.context.scene)
+    assert "Internal error" not in told()
 
 
 @pytest.mark.smoke

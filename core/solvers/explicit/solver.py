@@ -323,10 +323,18 @@ class ExplicitSolver:
                 break
 
     def _note_sleep(self) -> None:
-        """Let restitution take sleeping rigid bodies as ones that nothing moves."""
-        model, space = self.model, self.space
+        """Let restitution take sleeping rigid bodies as ones that nothing moves.
+
+        What a contact has exchanged with a body that slept tells nothing of how fast that body approaches, once awake.
+        """
+        model, losses, asleep = self.model, self.space.losses, self.space.contact.rigid.asleep
         moving = slice(model.membrane_count, model.moving_count)
-        space.losses.body_mass[moving] = np.where(space.contact.rigid.asleep, np.inf, model.rigid.mass)
+        changed = np.zeros(model.body_count, bool)
+        changed[moving] = np.isinf(losses.body_mass[moving]) != asleep
+        losses.body_mass[moving] = np.where(asleep, np.inf, model.rigid.mass)
+        pairs = losses.pairs
+        of_changed = changed[pairs.low] | changed[pairs.high]
+        pairs.load[of_changed] = pairs.impulse[of_changed] = pairs.point[of_changed] = 0.0
 
     def _take_load(self, load: FloatArray | None) -> None:
         """Set the load of the steps that follow [N]; None: none."""

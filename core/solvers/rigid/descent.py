@@ -9,6 +9,9 @@ nonlinear conjugate gradients of Silcowitz-Hansen, Niebe and Erleben 2010, whose
 raises D by far, as a heavy body's step does with impulses that a light one cannot have, half of the step is taken, or a
 quarter, or none.
 
+Where colliders press a body from both sides no impulses are enough, and D has no least value: steps would end in any
+energy. So all steps of a solution together lower it by no more than motions that obey could hold (`most_lowered`).
+
 The slope of D leaves out what its bounds hold: contacts that part, and friction where it slides.
 """
 
@@ -25,6 +28,8 @@ SLIDES = 0.999999
 ROUNDING = 1e-20
 #: What a projected step may raise the energy by, as sliding friction does, over the least squared change of sweeps [1].
 RISE = 10.0
+#: What all steps may lower the energy by, over that of all mass at the fastest motion given: long levers go faster [1].
+LOWERED = 100.0
 #: Shares of a step that are tried.
 SHARES = (1.0, 0.5, 0.25)
 #: Impulses, and motions: after the sweep; before it; what the last sweep and its step changed; scratch.
@@ -52,24 +57,38 @@ def inertia_of(inverse_mass, inverse_inertia):
 
 
 @kernel
-def step_on(blocks, header, fields, inertia, impulses, motions, least):
+def most_lowered(fields, inertia, motion):
+    """What all steps together may lower the energy by [J]; `motion`: before the first sweep."""
+    mass, fastest = 0.0, 0.0
+    for body in range(inertia.shape[0]):
+        mass += inertia[body, 0]
+    for row in range(fields.shape[0] // (4 * FIELDS)):
+        for side in range(4):
+            fastest = max(fastest, -fields[row * FIELDS * 4 + 64 + side])
+    return LOWERED * (product(inertia, motion, motion) + mass * fastest * fastest)
+
+
+@kernel
+def step_on(blocks, header, fields, inertia, impulses, motions, bounds):
     """Step from what a sweep has found to the least energy of the plane, projected.
 
-    impulses, motions: as in `sweep_blocks`, of `NOW` and so on; inertia: `inertia_of` the bodies. Returns the least
-    squared change of a sweep [J], so far `least`: it bounds what all steps together add.
+    impulses, motions: as in `sweep_blocks`, of `NOW` and so on; inertia: `inertia_of` the bodies. `bounds`: the
+    least squared change of a sweep so far [J], which bounds what all steps together add, and what they may still lower
+    the energy by [J]; changes.
     """
     a, b, size = least_in_plane(blocks, fields, inertia, impulses, motions)
-    least = min(least, size)
+    bounds[0] = min(bounds[0], size)
     now, moved = motions[NOW], motions[TRIED]
     for share in SHARES:
         moved[:] = now + share * (a * (now - motions[BEFORE]) + b * motions[WAY])
         rise = project(blocks, header, fields, share * a, share * b, impulses, moved)
-        if rise + product(inertia, moved - now, 0.5 * (moved + now)) <= RISE * least:
+        rise += product(inertia, moved - now, 0.5 * (moved + now))
+        if -bounds[1] <= rise <= RISE * bounds[0]:
+            bounds[1] += min(rise, 0.0)
             impulses[NOW], motions[NOW] = impulses[TRIED], moved
             break
     np.subtract(impulses[NOW], impulses[BEFORE], impulses[WAY])
     np.subtract(motions[NOW], motions[BEFORE], motions[WAY])
-    return least
 
 
 @kernel

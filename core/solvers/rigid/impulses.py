@@ -14,7 +14,7 @@ import numpy as np
 from ...contact.restitution import parting_speed_kernel
 from ...jit import kernel
 from .blocks import FIELDS, Blocks, fill_headers, fill_rows, lay_out, sweep_blocks
-from .descent import BEFORE, NOW, inertia_of, step_on
+from .descent import BEFORE, NOW, inertia_of, most_lowered, step_on
 from .rows import push, relative_velocity
 
 
@@ -71,14 +71,14 @@ def solve(count, rows, solids, time, is_pushing, effort):
     for body in range(bodies):
         for k in range(3):
             motion[body, k], motion[body, k + 3] = solids.velocity[body, k], solids.spin[body, k]
-    sweep, least = 0, math.inf
+    sweep, bounds = 0, np.array([math.inf, most_lowered(fields, inertia, motion[:bodies])])
     while True:
         impulses[BEFORE], motions[BEFORE] = impulse, motion
         worst = sweep_blocks(blocks, header, fields, impulse, motion, sweep % 2 == 1)
         sweep += 1
         if sweep >= effort.most or (sweep >= effort.fewest and worst <= effort.enough):
             break
-        least = step_on(blocks, header, fields, inertia, impulses, motions, least)
+        step_on(blocks, header, fields, inertia, impulses, motions, bounds)
     for body in range(bodies):
         for k in range(3):
             solids.velocity[body, k], solids.spin[body, k] = motion[body, k], motion[body, k + 3]

@@ -307,7 +307,8 @@ def share_room(first, count, side, rows):
 
     The thickness is a margin, not a part of the shapes: a box drawn with 0.1 mm of play in a tunnel slides through it.
     Neither of two such contacts keeps more than half of their gaps together: pushed to more, they would press the body
-    from both sides, harder in each step. side: of each contact with a collider, as in `colliders.Near`.
+    from both sides, harder in each step. Where the body itself has no room they do, so such contacts begin without
+    impulses. side: of each contact with a collider, as in `colliders.Near`.
     """
     bodies = 0
     for row in range(first, count):
@@ -323,6 +324,8 @@ def share_room(first, count, side, rows):
             m = rows.axes[other, 0]
             if n[0] * m[0] + n[1] * m[1] + n[2] * m[2] < FACING:
                 rows.gap[row] = max(rows.gap[row], 0.5 * (gap[row - first] - gap[other - first]))
+                if gap[row - first] + gap[other - first] < 0.0:
+                    rows.impulse[row], rows.load[row] = 0.0, 0.0
             other = older[other - first]
 
 

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import shapes
 from crossings import assert_nothing_crosses
 from hard_scenes import card_house, cliff_edges, heap, heavy_on_light, spikes, stack, tetrahedra, tunnel, wedges
+from rigid_scene import block
 from rigid_scenes import energy
 from scenes import GRAVITY, played
+from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 #: Largest rise of the energy above its start, of the start.
 RISE = 1e-6
@@ -108,3 +111,26 @@ def test_a_card_house_of_two_levels_stands(angle, height, gap):
     assert_nothing_crosses(world)
     assert fastest(world) == 0.0
     assert np.abs(world.save().rigid.pose[:, :3] - before).max() < 4.0 * gap
+
+
+@pytest.mark.parametrize("beside", ["nothing", "a ball"])
+@pytest.mark.parametrize("room", [0.35, 0.75])
+def test_a_press_that_leaves_no_room_does_not_shoot_a_box_away(room, beside):
+    """It stays between press and floor, with half of the press in either, and goes no faster than the press."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    if beside == "a ball":
+        x, triangles = shapes.icosphere(2)
+        builder.add_membrane("ball", 0.5 * x + [-3.0, 0.0, 0.51], triangles, mass=1.0, gauge_pressure=2e3,
+                             stretch_modulus=2e4)  # fmt: skip
+    crate = builder.add_rigid("crate", *block((0.8, 0.8, 0.8), (0.0, 0.0, 0.41)), mass=1.0)
+    builder.add_collider("floor", *block((20.0, 20.0, 1.0), (0.0, 0.0, -0.5)))
+    above, faces = block((3.0, 3.0, 0.2), (0.0, 0.0, 1.1))
+    press = builder.add_collider("press", above, faces)
+    world, frames = World(builder.build(), frame_rate=24), 24
+    for frame in range(2 * frames):
+        down = (1.0 - room) * min(frame / frames, 1.0)
+        world.advance_frame(FrameInput(collider_positions={press: above - [0.0, 0.0, down]}))
+        assert np.abs(world.save().rigid.velocity).max() < 24.0 * (1.0 - room) / frames + 0.3
+    x = world.rigid_positions(crate)
+    assert np.ptp(x[:, 2]) == pytest.approx(0.8, abs=0.01)
+    assert np.abs(x[:, :2].mean(axis=0)).max() < 0.01
