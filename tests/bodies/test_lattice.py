@@ -8,6 +8,7 @@ from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, Worl
 from softpressure_ext.core.bodies.automatic_cells import automatic_cell_size
 from softpressure_ext.core.bodies.lattice import cells, springs, thin_parts
 from softpressure_ext.core.plasticity.pieces import pieces_of
+from softpressure_ext.core.simulation_mesh.crossings import crossing_vertices
 from softpressure_ext.core.simulation_mesh.nearest import nearest_triangles
 from softpressure_ext.core.topology import check_closed_surface, signed_volume
 
@@ -170,13 +171,14 @@ def test_small_pieces_are_dropped_and_large_ones_stay():
     assert kept[:4].all() and kept[6:9, :2, :2].all() and kept.sum() == 76
 
 
-@pytest.mark.parametrize("count", [3, 8])
+@pytest.mark.parametrize("count", [3, 6, 7, 8])
 @pytest.mark.parametrize("name", ["cow.obj", "spot.obj"])
 def test_animals_are_filled_in_one_piece_and_followed(name, count):
     mesh = shapes.foreign_mesh(name)
     size = np.ptp(mesh[0], axis=0).min() / count
     lattice = cells.fill(name, *mesh, size)
     check_conforming(lattice)
+    assert not crossing_vertices(lattice.positions, lattice.triangles).any()
     world = World(solid_scene.model_of(mesh, cell_size=size), solver="EXPLICIT")
     assert np.abs(world.positions(0) - mesh[0]).max() < 1e-12 * np.abs(mesh[0]).max()
     piece = np.arange(world.model.vertex_count)

@@ -9,7 +9,7 @@ from sources import NAMES, ROOT, modules_of, nodes_of
 CORE = ROOT / "core"
 #: From the lowest room up; a file belongs to the room with the longest of these paths.
 ROOMS: tuple[tuple[str, ...], ...] = (
-    ("errors", "tiny", "array_types"),
+    ("errors", "garbage", "tiny", "array_types"),
     ("groups", "callees", "jit", "simd", "atomics", "team", "threads", "kernel_store", "union_find", "compiler"),
     ("topology", "model", "latest"),
     ("checks", "amount", "rigid_change"),

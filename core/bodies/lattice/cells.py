@@ -2,10 +2,11 @@
 
 The grid is laid along the main directions of the faces, into the box around the mesh, so that a box is filled exactly.
 Cells are kept whose centre is inside the mesh, and those of parts that are too thin for that, so that each part of the
-mesh is one piece of cells joined by sides; small parts are dropped. The outer vertices are moved to the nearest
-points of the mesh's surface, as far as every tetrahedron keeps the share `LEAST_VOLUME` of its volume, and the inner
-ones make room. Each cell is cut into six tetrahedra around a diagonal (Kuhn 1960). Neighbours are mirror images of each
-other: their faces agree, and the lattice leans to no side when it is pressed, as it would with the same cut everywhere.
+mesh is one piece of cells joined by sides; small parts are dropped. The outer vertices are moved to the nearest points
+of the mesh's surface, as far as every tetrahedron keeps the share `LEAST_VOLUME` of its volume, and the inner ones make
+room; those that would cross others stay. Each cell is cut into six tetrahedra around a diagonal (Kuhn 1960). Neighbours
+are mirror images of each other: their faces agree, and the lattice leans to no side when it is pressed, as it would
+with the same cut everywhere.
 """
 
 from itertools import permutations
@@ -16,6 +17,7 @@ import numpy as np
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...errors import MeshError, ParameterError
 from ...jit import kernel
+from ...simulation_mesh.crossings import without_crossings
 from ...simulation_mesh.nearest import nearest_triangles
 from ...simulation_mesh.parts import part_names
 from ...topology import grouped, space_filling_order
@@ -99,7 +101,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     corners = rank[corners.reshape(-1, 8)]
     tetrahedra = tetrahedra_of(corners, points)
     outer = outer_faces(tetrahedra)
-    _snap(points, np.unique(outer), tetrahedra, positions, triangles)
+    points = _snapped(points, outer, tetrahedra, positions, triangles)
     if not tetrahedron_volumes(points, tetrahedra).min() > 0.0:
         raise MeshError(f"{name}: too flat for cells of {cell_size:g} m. Give a smaller cell size.")
     return Cells(points, corners, tetrahedra, outer, place, low, size)
@@ -155,17 +157,23 @@ def tetrahedron_volumes(x: FloatArray, tetrahedra: IntArray) -> FloatArray:
     return volumes
 
 
-def _snap(
-    points: FloatArray, vertices: IntArray, tetrahedra: IntArray, positions: FloatArray, triangles: IntArray
-) -> None:
-    """Move the outer vertices towards the nearest points of the mesh and let the others make room, in place."""
-    target = np.full(points.shape, np.nan)  # inner vertices have none
+def _snapped(
+    points: FloatArray, outer: IntArray, tetrahedra: IntArray, positions: FloatArray, triangles: IntArray
+) -> FloatArray:
+    """The points with those of the outer faces moved towards the nearest ones of the mesh; the others make room."""
+    target, vertices = np.full(points.shape, np.nan), np.unique(outer)  # inner vertices have none
     cell = float(np.cbrt(6.0 * tetrahedron_volumes(points, tetrahedra).min()))
     face, weights = nearest_triangles(points[vertices], np.zeros((len(vertices), 3)), positions, triangles, cell)
     target[vertices] = np.einsum("ik,ikx->ix", weights, positions[triangles[face]])
     start, entry = grouped(tetrahedra.ravel(), len(points))
     least = LEAST_VOLUME * cell**3 / 6.0
-    snap_vertices(points, target, tetrahedra, start, entry, least, SWEEPS, 1e-6 * cell)
+
+    def snap(fixed: BoolArray) -> FloatArray:
+        x = points.copy()
+        snap_vertices(x, np.where(fixed[:, None], x, target), tetrahedra, start, entry, least, SWEEPS, 1e-6 * cell)
+        return x
+
+    return without_crossings(snap, outer, np.zeros(len(points), bool))
 
 
 @kernel
