@@ -1,6 +1,8 @@
 """Meshes and settings drawn by hypothesis, simulated in Blender."""
 
+import contextlib
 import importlib
+import io
 import json
 import math
 import signal
@@ -160,7 +162,9 @@ def simulate(case):
 
     sessions = importlib.import_module("softpressure_ext.softpressure.state.sessions")
     sessions.forget_all()
-    before, said = build(case), []
+    with contextlib.redirect_stderr(io.StringIO()) as errors:  # Blender prints those of a changed property
+        before, said = build(case), []
+    assert "Traceback" not in errors.getvalue(), errors.getvalue()
     _quietly(bpy.ops.softpressure.check, said)
     _quietly(bpy.ops.softpressure.simulate, said)
     session = sessions.of(bpy.context.scene)
