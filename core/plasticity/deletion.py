@@ -19,7 +19,7 @@ import numpy as np
 from .. import topology
 from ..array_types import BoolArray, FloatArray, IntArray
 from ..bodies.assembly import contact_surfaces, triangle_fans
-from ..bodies.lattice.cells import CELL_TETRAHEDRA, outer_faces, tetrahedra_of
+from ..bodies.lattice.cells import CELL_TETRAHEDRA, outer_faces
 from ..bodies.lattice.springs import PAIRS
 from ..energy.hinges import rest_hinges
 from ..impulses.ticks import TICK
@@ -164,7 +164,7 @@ class Deletion:
                 part = part[~no_triangle[own]]
                 if no_cell[owner == body].any():
                     left = model.cells[(owner == body) & ~no_cell]
-                    part = outer_faces(tetrahedra_of(left, model.rest_positions))
+                    part = outer_faces(left[:, CELL_TETRAHEDRA].reshape(-1, 4))
             parts.append(part)
         starts = topology.starts([len(part) for part in parts])
         return contact_surfaces(np.concatenate(parts).astype(np.int32), starts)

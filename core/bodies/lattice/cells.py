@@ -4,9 +4,8 @@ The grid is laid along the main directions of the faces, into the box around the
 Cells are kept whose centre is inside the mesh, and those of parts that are too thin for that, so that each part of the
 mesh is one piece of cells joined by sides; small parts are dropped. The outer vertices are moved to the nearest points
 of the mesh's surface, as far as every tetrahedron keeps the share `LEAST_VOLUME` of its volume, and the inner ones make
-room; those that would cross others stay. Each cell is cut into six tetrahedra around a diagonal (Kuhn 1960). Neighbours
-are mirror images of each other: their faces agree, and the lattice leans to no side when it is pressed, as it would
-with the same cut everywhere.
+room; those that would cross others stay. Each cell is cut into six tetrahedra around the diagonal from its lowest to
+its highest corner (Kuhn 1960): the same in every cell, so the faces of neighbours agree.
 """
 
 from itertools import permutations
@@ -45,7 +44,7 @@ class Cells(NamedTuple):
     """The lattice of one solid."""
 
     positions: FloatArray  # of the vertices along a space-filling curve [m], shape (vertex_count, 3)
-    corners: IntArray  # vertices of each cell, numbered as `CORNERS` or mirrored, shape (cell_count, 8)
+    corners: IntArray  # vertices of each cell, numbered as `CORNERS`, shape (cell_count, 8)
     tetrahedra: IntArray  # of positive volume, six of each cell in turn, shape (6 * cell_count, 4)
     triangles: IntArray  # the outer faces, counter-clockwise from outside, shape (triangle_count, 3)
     place: IntArray  # of each cell in the grid, shape (cell_count, 3)
@@ -53,8 +52,20 @@ class Cells(NamedTuple):
     size: FloatArray  # of a cell before snapping [m], shape (3,)
 
 
-#: Tetrahedra of a cell: six paths along the axes from corner 0 to corner 7.
-CELL_TETRAHEDRA = np.array([np.cumsum([0, *order]) for order in permutations((4, 2, 1))])
+def _tetrahedra_of_a_cell() -> IntArray:
+    """Six paths along the axes from corner 0 to corner 7, each turned to a positive volume."""
+    found = []
+    for order in permutations((0, 1, 2)):
+        path = np.zeros((4, 3), np.int64)
+        for step, axis in enumerate(order):
+            path[step + 1 :, axis] = 1
+        numbers = path @ (4, 2, 1)
+        edges = path[1:] - path[0]
+        found.append(numbers if np.linalg.det(edges) > 0 else numbers[[0, 2, 1, 3]])
+    return np.array(found, np.int32)
+
+
+CELL_TETRAHEDRA = _tetrahedra_of_a_cell()
 #: Faces of a tetrahedron, counter-clockwise from outside.
 FACES = np.array([(1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1)])
 
@@ -90,7 +101,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     if cell_count > CELL_LIMIT:
         raise _too_many(name, cell_size, cell_count)
     place = np.argwhere(kept).astype(np.int32)
-    spots = place[:, None, :] + (CORNERS ^ place[:, None, :] % 2)
+    spots = place[:, None, :] + CORNERS
     number = np.ravel_multi_index(tuple(np.moveaxis(spots, 2, 0)), tuple(count + 1))
     used, corners = np.unique(number, return_inverse=True)
     points = low + np.stack(np.unravel_index(used, tuple(count + 1)), axis=1) * size
@@ -99,7 +110,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     rank[order] = np.arange(len(order), dtype=np.int32)
     points = np.ascontiguousarray(points[order])
     corners = rank[corners.reshape(-1, 8)]
-    tetrahedra = tetrahedra_of(corners, points)
+    tetrahedra = corners[:, CELL_TETRAHEDRA].reshape(-1, 4)
     outer = outer_faces(tetrahedra)
     points = _snapped(points, outer, tetrahedra, positions, triangles)
     if not tetrahedron_volumes(points, tetrahedra).min() > 0.0:
@@ -133,14 +144,6 @@ def drop_small_pieces(kept: BoolArray) -> None:
     piece = pieces_of_cells(kept)
     sizes = np.bincount(piece[kept])
     kept &= sizes[piece] >= CRUMB_SHARE * sizes.max()
-
-
-def tetrahedra_of(corners: IntArray, x: FloatArray) -> IntArray:
-    """Those of cells, six of each in turn, of positive volume with the vertices at x [m]."""
-    found = corners[:, CELL_TETRAHEDRA].reshape(-1, 4)
-    turned = tetrahedron_volumes(x, found) < 0.0
-    found[turned, 1], found[turned, 2] = found[turned, 2], found[turned, 1]
-    return found
 
 
 def outer_faces(tetrahedra: IntArray) -> IntArray:
