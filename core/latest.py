@@ -20,7 +20,8 @@ def keep_latest(function: Callable[Concatenate[Model, P], T]) -> Callable[Concat
         for known, asked, answer in latest:
             if known() is model and asked == (more, named):
                 return answer
-        latest[:] = [(weakref.ref(model), (more, named), function(model, *more, **named))]
-        return latest[0][2]
+        found = function(model, *more, **named)
+        latest[:] = [(weakref.ref(model), (more, named), found)]
+        return found
 
     return call

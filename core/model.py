@@ -80,11 +80,12 @@ class Hinges(NamedTuple):
 
 
 class Tetrahedra(NamedTuple):
-    """Parts of solids that resist a change of their volume (`energy/volume.py`)."""
+    """Corners of the cells of solids, eight of each in turn, that keep their volumes (`energy/volume.py`)."""
 
-    points: IntArray  # of positive volume at rest, by their first point, shape (tetrahedron_count, 4)
-    rest_volume: FloatArray  # [m^3]
-    stiffness: FloatArray  # K / rest volume [Pa/m^3]
+    points: IntArray  # the corner and its three neighbors in the cell, shape (tetrahedron_count, 4)
+    rest_volume: FloatArray  # signed [m^3]
+    stiffness: FloatArray  # of each one's volume [Pa/m^3]
+    sum_stiffness: FloatArray  # of the sum of a cell's eight [Pa/m^3], shape (tetrahedron_count / 8,)
 
 
 class Followers(NamedTuple):

@@ -103,12 +103,14 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     springs, cells, glue = parts.edges, parts.tetrahedra, parts.attachments
     own_volumes = np.array([own.get("volume_compliance") is not None for own in parts.settings[soft]], bool)
     squeeze = np.where(own_volumes, 1.0, stretch)
+    squeezed = squeeze[parts.point_body[cells.points[:, 0]]]
+    volumes = {"stiffness": cells.stiffness * squeezed, "sum_stiffness": cells.sum_stiffness * squeezed[::8]}
     is_free = ~keyed.held[rigid]
     model = replace(
         parts,
         edges=springs._replace(stiffness=springs.stiffness * stretch[parts.point_body[springs.points[:, 0]]]),
         edge_damping=_edge_damping(parts, start, values["spring_damping"][soft]),
-        tetrahedra=cells._replace(stiffness=cells.stiffness * squeeze[parts.point_body[cells.points[:, 0]]]),
+        tetrahedra=cells._replace(**volumes),
         attachments=glue._replace(stiffness=glue.stiffness * stretch[parts.point_body[glue.points[:, 0]]]),
         rigid=parts.rigid._replace(
             linear_damping=values["linear_damping"][rigid] * is_free,

@@ -127,13 +127,12 @@ def vertex_masses(membranes: list[GivenMembrane], fill_mass: FloatArray) -> Floa
 
 
 def solid_tetrahedra(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray) -> Tetrahedra:
-    """Tetrahedra of all lattices, by their first points; `starts`: first point of each body."""
+    """Tetrahedra of all lattices in the order of their cells; `starts`: first point of each body."""
     placed = [(b.lattice, s) for b, s in zip(membranes, starts, strict=False) if b.lattice is not None]
-    points = np.concatenate([np.zeros((0, 4), np.int32), *(own.tetrahedra + start for own, start in placed)])
+    points = np.concatenate([np.zeros((0, 4)), *(own.tetrahedra + start for own, start in placed)]).astype(np.int32)
     stiffness = np.concatenate([np.zeros(0), *(own.volume_stiffness for own, _ in placed)])
-    order = np.argsort(points[:, 0], kind="stable")
-    points = np.ascontiguousarray(points[order], dtype=np.int32)
-    return Tetrahedra(points, tetrahedron_volumes(positions, points), stiffness[order])
+    of_sums = np.concatenate([np.zeros(0), *(own.sum_stiffness for own, _ in placed)])
+    return Tetrahedra(points, tetrahedron_volumes(positions, points), stiffness, of_sums)
 
 
 def lattice_cells(membranes: list[GivenMembrane], first: IntArray) -> IntArray:

@@ -41,8 +41,9 @@ def with_springs(
     length2 = ((positions[points[:, 0]] - positions[points[:, 1]]) ** 2).sum(axis=1)
     stiffness = np.full_like(own, spring_constant / copies)
     share = float(stiffness @ length2) / float(own @ length2)
-    springs = lattice.springs._replace(stiffness=stiffness)
-    return replace(lattice, springs=springs, volume_stiffness=share * lattice.volume_stiffness), share
+    springs, of_sums = lattice.springs._replace(stiffness=stiffness), share * lattice.sum_stiffness
+    volumes = share * lattice.volume_stiffness
+    return replace(lattice, springs=springs, volume_stiffness=volumes, sum_stiffness=of_sums), share
 
 
 def with_volumes(lattice: GivenLattice, compliance: float) -> GivenLattice:
@@ -52,7 +53,8 @@ def with_volumes(lattice: GivenLattice, compliance: float) -> GivenLattice:
     """
     if compliance == 0.0:
         return lattice
-    return replace(lattice, volume_stiffness=np.full_like(lattice.volume_stiffness, 1.0 / compliance))
+    stiffness = np.full_like(lattice.volume_stiffness, 1.0 / compliance)
+    return replace(lattice, volume_stiffness=stiffness, sum_stiffness=np.zeros_like(lattice.sum_stiffness))
 
 
 def with_masses(lattice: GivenLattice, point_mass: float, copies: int) -> tuple[GivenLattice, float]:

@@ -1,6 +1,6 @@
 """Mechanical energy of each moving body at a state, for reports: the sums of the other files, body by body.
 
-    E = motion + height + stretch + stiffening + bend + volumes of tetrahedra + gas
+    E = motion + height + stretch + stiffening + bend + volumes of cells + gas
 
 Energies of contacts, attachments and goals are not included: they belong to pairs, or are external.
 """
@@ -15,6 +15,7 @@ from ..state import State
 from .bend import bend_energy
 from .gas import gas_law
 from .stiffening import stiffening_energy
+from .volume import corner_volume
 
 
 def mechanical_energy(model: Model, mass: FloatArray, state: State, volume: FloatArray) -> FloatArray:
@@ -54,14 +55,14 @@ def add_soft_energies(
         energy[body[i]] += 0.5 * edges.stiffness[e] * stretch * stretch
     for h in range(hinges.points.shape[0]):
         energy[body[hinges.points[h, 0]]] += bend_energy(h, x, hinges)
-    for t in range(tetrahedra.points.shape[0]):
-        i, j = tetrahedra.points[t, 0], tetrahedra.points[t, 1]
-        p, q = tetrahedra.points[t, 2], tetrahedra.points[t, 3]
-        ax, ay, az = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
-        bx, by, bz = x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2]
-        cx, cy, cz = x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2]
-        now = (ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)) / 6.0
-        energy[body[i]] += 0.5 * tetrahedra.stiffness[t] * (now - tetrahedra.rest_volume[t]) ** 2
+    for cell in range(tetrahedra.sum_stiffness.shape[0]):
+        total, own = 0.0, body[tetrahedra.points[8 * cell, 0]]
+        for corner in range(8):
+            t = 8 * cell + corner
+            change = corner_volume(t, tetrahedra.points, x) - tetrahedra.rest_volume[t]
+            energy[own] += 0.5 * tetrahedra.stiffness[t] * change * change
+            total += change
+        energy[own] += 0.5 * tetrahedra.sum_stiffness[cell] * total * total
     for b in range(volume.shape[0]):
         if rest_volume[b] > 0.0:
             energy[b] += gas_law(volume[b], rest_volume[b], gas[b], base[b], exponent[b])[2]

@@ -176,13 +176,14 @@ class Deletion:
             return all_of_them
         has_volumes = np.zeros(model.membrane_count, bool)
         has_volumes[model.point_body[all_of_them.points[:, 0]]] = True
-        cells = np.flatnonzero(has_volumes[model.point_body[model.cells[:, 0]]])
-        # the same tetrahedra in another order
-        of_cells = np.sort(model.cells[cells][:, CELL_TETRAHEDRA].reshape(-1, 4), axis=1)
-        cell = np.empty(len(of_cells), np.int64)
-        cell[np.lexsort(np.sort(all_of_them.points, axis=1).T)] = cells[np.lexsort(of_cells.T) // len(CELL_TETRAHEDRA)]
-        left = ~no_cell[cell]
-        return Tetrahedra._make(each[left] for each in all_of_them)
+        left = ~no_cell[has_volumes[model.point_body[model.cells[:, 0]]]]
+        corners = np.repeat(left, 8)
+        return Tetrahedra(
+            points=all_of_them.points[corners],
+            rest_volume=all_of_them.rest_volume[corners],
+            stiffness=all_of_them.stiffness[corners],
+            sum_stiffness=all_of_them.sum_stiffness[left],
+        )
 
 
 def springs_between(edges: Edges, start: IntArray, end: IntArray) -> IntArray:

@@ -1,4 +1,4 @@
-"""How strongly a soft body pulls at vertices of it that are held: by its springs, its tetrahedra and its gas.
+"""How strongly a soft body pulls at vertices of it that are held: by its springs, its cells and its gas.
 
 A vertex that is glued to another body carries this pull to it, but for its own inertia, weight and bending, which are
 the smaller the finer the mesh is. So all methods have one measure, whether they glue by springs or by impulses.
@@ -35,11 +35,13 @@ class Pulls:
         pull = (edges.stiffness[near] * (1.0 - edges.rest_length[near] / length))[:, None] * d
         np.add.at(force, i, pull)
         np.subtract.at(force, j, pull)
-        near = vertices[cells.points].any(axis=1)
+        near = np.repeat(vertices[cells.points[:, 0].reshape(-1, 8)].any(axis=1), 8)
         points = cells.points[near]
         a, b, c = (x[points[:, k]] - x[points[:, 0]] for k in (1, 2, 3))
         sides = SIXTH * np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1)  # dV/dx of three corners
-        lack = cells.stiffness[near] * (cells.rest_volume[near] - (a * sides[:, 0]).sum(axis=1))
+        lack = cells.rest_volume[near] - (a * sides[:, 0]).sum(axis=1)
+        of_cell = cells.sum_stiffness[near[::8]] * lack.reshape(-1, 8).sum(axis=1)
+        lack = cells.stiffness[near] * lack + np.repeat(of_cell, 8)
         np.add.at(force, points[:, 1:], lack[:, None, None] * sides)
         np.subtract.at(force, points[:, 0], lack[:, None] * sides.sum(axis=1))
         chosen = np.flatnonzero(vertices)

@@ -7,7 +7,7 @@ from crossings import assert_nothing_crosses
 from scenes import advance, energy, momenta, played
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.solvers.xpbd.pressure_retention import compliance_ratio
-from solid_scene import bar, place, static_moves, world_of
+from solid_scene import bar, model_of, place, static_moves, world_of
 from validation import validated
 
 #: Those that are to do all with solids.
@@ -29,7 +29,10 @@ def test_a_hanging_bar_is_stretched_by_its_weight(kind, size):
         mesh, floor=False, cell_size=size, kind=kind, density=density, modulus=modulus, poisson_ratio=0.3, pinned=top,
         damping=30.0, frame_rate=24.0, substeps=2,
     )  # fmt: skip
-    advance(world, 72)  # damping acts on a fifth of this motion alone: the rest is that of a rigid body
+    held = world.positions(0)[top]
+    for frame in range(72):  # damping acts on a fifth of this motion alone: the rest is that of a rigid body
+        # a held end that moves keeps it awake: it fell asleep where a swing of 0.03 mm turned
+        world.advance_frame(FrameInput(pinned_positions={0: held + (0.0, 0.0, 1e-9 * (frame % 2))}))
     expected = density * 9.81 * length**2 / (2.0 * modulus)
     low = world.positions(0)[:, 2].min()
     validated(
@@ -282,3 +285,32 @@ def test_a_folded_bar_rests_on_itself(solver, kind):
         lower, upper = (world.positions(0)[own, 2].mean() for own in ends)
         heights[touches] = upper - lower
     assert heights[False] < 0.05 < 0.09 < heights[True] < 0.12
+
+
+@pytest.mark.parametrize(("solver", "cells"), [("EXPLICIT", 4), ("EXPLICIT", 5), ("XPBD", 4)])
+def test_a_cube_that_is_dropped_straight_does_not_walk(solver, cells):
+    """Its cells are their own mirror images; six tetrahedra each, cut along one diagonal, took it 4 to 12 cm aside."""
+    x, triangles = bar(0.8, 0.8)
+    world = world_of(
+        (x + (-0.4, 0.0, 1.0), triangles), frame_rate=24.0, substeps=40, solver=solver, cell_size=0.8 / cells,
+        mass=10.0, modulus=2e4, poisson_ratio=0.48, damping=2.0, bounciness=0.5,
+    )  # fmt: skip
+    advance(world, 72)
+    assert np.abs(world.positions(0)[:, :2].mean(axis=0)).max() < 1e-3
+
+
+@pytest.mark.parametrize(("ratio", "stiffer"), [(0.3, 0.11), (0.4, 0.16), (0.48, 0.36)])
+def test_a_beam_bends_at_any_poisson_ratio(ratio, stiffer):
+    """Four cells across: six tetrahedra a cell, each with its own pressure, are too stiff by 12, 28 and 129 %."""
+    density, modulus, length, width = 10.0, 1e6, 1.5, 0.2
+    inertia, area = width**4 / 12.0, width**2
+    bending = density * area * 9.81 * length**4 / (8.0 * modulus * inertia)
+    shear = 4.0 * modulus * inertia / (5.0 / 6.0 * modulus / (2.0 + 2.0 * ratio) * area * length**2)
+    mesh = bar(length, width)
+    model = model_of(
+        mesh, cell_size=width / 4.0, density=density, modulus=modulus, poisson_ratio=ratio,
+        pinned=np.flatnonzero(mesh[0][:, 0] < 1e-9),
+    )  # fmt: skip
+    moves = static_moves(model, model.vertex_mass[:, None] * (0.0, 0.0, -9.81))
+    sag = -moves[model.rest_positions[:, 0] > length - 1e-9, 2].mean()
+    assert bending * (1.0 + shear) / sag == pytest.approx(1.0 + 0.5 * stiffer, abs=0.5 * stiffer)

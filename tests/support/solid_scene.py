@@ -4,7 +4,6 @@ import numpy as np
 import shapes
 from force_scene import skins_at, spring_energies
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.energy.volume import tetrahedron_gradient
 
 AMBIENT = 101_325.0
 
@@ -24,10 +23,12 @@ def model_of(mesh, **options):
 def elastic(model, x):
     """Energy [J] of springs and tetrahedra at x, force [N] on every vertex, and the gradients of the volumes."""
     tetrahedra = model.tetrahedra
-    pressure, gradient = np.zeros(len(tetrahedra.points)), np.zeros((len(tetrahedra.points), 4, 3))
-    for t in range(len(pressure)):
-        volume = tetrahedron_gradient(t, tetrahedra.points, x, gradient)
-        pressure[t] = tetrahedra.stiffness[t] * (tetrahedra.rest_volume[t] - volume)
+    a, b, c, d = x[tetrahedra.points].transpose(1, 0, 2)
+    sides = [np.cross(d - b, c - b), np.cross(c - a, d - a), np.cross(d - a, b - a), np.cross(b - a, c - a)]
+    gradient = np.stack(sides, axis=1) / 6.0
+    lack = tetrahedra.rest_volume - ((b - a) * gradient[:, 1]).sum(axis=1)
+    of_cell = tetrahedra.sum_stiffness * lack.reshape(-1, 8).sum(axis=1)
+    pressure = tetrahedra.stiffness * lack + np.repeat(of_cell, 8)
     springs, volumes, _ = skins_at(model, x)[1]
     return spring_energies(model, x).sum(), springs + volumes, (pressure, gradient)
 
@@ -57,9 +58,11 @@ def static_moves(model, force):
     ends = model.rest_positions[edges.points]
     along = (ends[:, 0] - ends[:, 1]) / edges.rest_length[:, None]
     gradients = np.stack([along, -along], axis=1)
+    volumes = elastic(model, model.rest_positions)[2][1]
     for points, rows, stiffness in (
         (edges.points, gradients, edges.stiffness),
-        (tetrahedra.points, elastic(model, model.rest_positions)[2][1], tetrahedra.stiffness),
+        (tetrahedra.points, volumes, tetrahedra.stiffness),
+        (tetrahedra.points.reshape(-1, 32), volumes.reshape(-1, 32, 3), tetrahedra.sum_stiffness),
     ):
         for a in range(points.shape[1]):
             for b in range(points.shape[1]):

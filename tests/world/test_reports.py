@@ -273,7 +273,9 @@ def energy_of(world):
     total += 0.5 * (model.edges.stiffness * stretch**2).sum()
     a, b, c, d = x[model.tetrahedra.points].transpose(1, 0, 2)
     volume = np.einsum("ij,ij->i", b - a, np.cross(c - a, d - a)) / 6.0
-    total += 0.5 * (model.tetrahedra.stiffness * (volume - model.tetrahedra.rest_volume) ** 2).sum()
+    change = volume - model.tetrahedra.rest_volume
+    total += 0.5 * (model.tetrahedra.stiffness * change**2).sum()
+    total += 0.5 * (model.tetrahedra.sum_stiffness * change.reshape(-1, 8).sum(axis=1) ** 2).sum()
     skin, triangles = shapes.icosphere(2, BEACH_BALL.radius, (0.0, 0.0, 5.0))
     now = world.positions(0)
     total += reference.bend(now, *reference.hinges(skin, triangles, 0.05))[0]

@@ -5,7 +5,9 @@ Cells are kept whose centre is inside the mesh, and those of parts that are too 
 mesh is one piece of cells joined by sides; small parts are dropped. The outer vertices are moved to the nearest points
 of the mesh's surface, as far as every tetrahedron keeps the share `LEAST_VOLUME` of its volume, and the inner ones make
 room; those that would cross others stay. Each cell is cut into six tetrahedra around the diagonal from its lowest to
-its highest corner (Kuhn 1960): the same in every cell, so the faces of neighbours agree.
+its highest corner (Kuhn 1960): the same in every cell, so the faces of neighbours agree. They carry what follows the
+lattice, and their outer faces are its surface; volumes are measured at the corners of the cells (`energy/volume.py`),
+which are the same in every mirror image.
 """
 
 from itertools import permutations
@@ -54,15 +56,10 @@ class Cells(NamedTuple):
 
 def _tetrahedra_of_a_cell() -> IntArray:
     """Six paths along the axes from corner 0 to corner 7, each turned to a positive volume."""
-    found = []
-    for order in permutations((0, 1, 2)):
-        path = np.zeros((4, 3), np.int64)
-        for step, axis in enumerate(order):
-            path[step + 1 :, axis] = 1
-        numbers = path @ (4, 2, 1)
-        edges = path[1:] - path[0]
-        found.append(numbers if np.linalg.det(edges) > 0 else numbers[[0, 2, 1, 3]])
-    return np.array(found, np.int32)
+    found = np.array([np.cumsum([0, *order]) for order in permutations((4, 2, 1))], np.int32)
+    is_turned = np.linalg.det(CORNERS[found[:, 1:]] - CORNERS[found[:, :1]]) < 0.0
+    found[is_turned] = found[is_turned][:, [0, 2, 1, 3]]
+    return found
 
 
 CELL_TETRAHEDRA = _tetrahedra_of_a_cell()

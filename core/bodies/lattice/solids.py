@@ -1,7 +1,7 @@
 """The lattice of a solid from the arguments of the builder."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ... import topology
 from ...array_types import FloatArray, IntArray
 from ...checks import check
+from ...energy.volume import CORNER_TETRAHEDRA, corner_stiffness
 from ..automatic_cells import automatic_cell_size
 from .cells import Cells, fill, tetrahedron_volumes
 from .follow import Follow, Holds, follow, holds
@@ -22,14 +23,16 @@ class GivenLattice:
     """Springs, tetrahedra, masses and followers of a lattice. Points are numbered within the body."""
 
     springs: Springs
-    tetrahedra: IntArray  # those that resist a change of their volume, shape (tetrahedron_count, 4)
-    volume_stiffness: FloatArray  # K / V0 of each [Pa/m^3], shape (tetrahedron_count,)
+    tetrahedra: IntArray  # eight corners of each cell, if it resists a change of volume, shape (tetrahedron_count, 4)
+    volume_stiffness: FloatArray  # of each one's volume [Pa/m^3], shape (tetrahedron_count,)
     vertex_mass: FloatArray  # [kg], shape (lattice_vertex_count,)
     follow: Follow  # of the caller's vertices
     holds: Holds
     pinned_positions: FloatArray  # of the caller's pinned vertices at rest [m], shape (pinned_count, 3)
     outer: IntArray  # lattice vertices on the surface
     cells: IntArray  # corners of the cells, shape (cell_count, 8); a flat body has none
+    #: Of the sum of a cell's eight volumes [Pa/m^3], shape (tetrahedron_count / 8,).
+    sum_stiffness: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def nearest(self, positions: FloatArray, vertices: IntArray) -> IntArray:
         """Lattice vertices on the surface that are nearest to vertices of the caller, each once, ascending."""
@@ -51,17 +54,19 @@ def lattice_of(
     placed = positions @ turn
     cells = fill(name, placed, triangles, settings["cell_size"] or automatic_cell_size(name, positions, triangles))
     mu, bulk = elastic_constants(settings["modulus"], ratio)
-    volumes = tetrahedron_volumes(cells.positions, cells.tetrahedra)
+    volumes = tetrahedron_volumes(cells.positions, cells.tetrahedra).reshape(-1, 6).sum(axis=1)
     if density is not None:
         mass = check(name, "density", density, "kg/m\u00b3", low=0.0, open_low=True) * float(volumes.sum())
-    cell_share = volumes.reshape(-1, 6).sum(axis=1) / volumes.sum()
-    corner_mass = np.repeat(mass * cell_share / 8.0, 8)
+    corner_mass = np.repeat(mass * volumes / volumes.sum() / 8.0, 8)
     has_volumes = bulk > 0.0 or settings.get("volume_compliance") is not None
+    resisting = cells.corners if has_volumes else cells.corners[:0]
+    each, of_sums = corner_stiffness(bulk, volumes[: len(resisting)])
     mask = topology.pin_mask(name, len(positions), pinned)
     lattice = GivenLattice(
         springs=springs_of(cells, mu),
-        tetrahedra=cells.tetrahedra if has_volumes else cells.tetrahedra[:0],
-        volume_stiffness=bulk / volumes if has_volumes else volumes[:0],
+        tetrahedra=resisting[:, CORNER_TETRAHEDRA].reshape(-1, 4),
+        volume_stiffness=np.repeat(each, 8),
+        sum_stiffness=of_sums,
         vertex_mass=np.asarray(np.bincount(cells.corners.ravel(), corner_mass, len(cells.positions)), dtype=float),
         follow=follow(cells, placed),
         holds=holds(cells, placed, triangles, mask),

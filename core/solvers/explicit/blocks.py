@@ -15,18 +15,18 @@ BLOCK_SIZE = 128
 
 
 class Blocks(NamedTuple):
-    """Runs of vertices of one body, and the springs, triangles and tetrahedra whose first vertex is in each."""
+    """Runs of vertices of one body, and the springs, triangles and cells whose first vertex is in each."""
 
     body: IntArray  # shape (block_count,)
     body_start: IntArray  # first block of each body, shape (membrane_count + 1,)
     vertex: IntArray  # first vertex of each block, shape (block_count + 1,)
     four: IntArray  # first four of springs
     triangle: IntArray
-    tetrahedron: IntArray
+    cell: IntArray
 
 
-def blocks_of(model: Model, ends: Corners, triangles: Corners, tetrahedra: Corners) -> Blocks:
-    """The blocks of a model; 4 * vertex of the points of its springs, two each, triangles and tetrahedra."""
+def blocks_of(model: Model, ends: Corners, triangles: Corners, cells: Corners) -> Blocks:
+    """The blocks of a model; 4 * vertex of the points of its springs, two each, triangles and cells."""
     start = model.body_point_start[: model.membrane_count + 1]
     firsts = [np.arange(first, last, BLOCK_SIZE) for first, last in zip(start[:-1], start[1:], strict=True)]
     vertex = np.concatenate([*firsts, [model.vertex_count]])
@@ -42,6 +42,6 @@ def blocks_of(model: Model, ends: Corners, triangles: Corners, tetrahedra: Corne
         "vertex": vertex,
         "four": (begin(ends, 2) + 3) // 4,
         "triangle": begin(triangles, 3),
-        "tetrahedron": begin(tetrahedra, 4),
+        "cell": begin(cells, 8),
     }
     return Blocks(**{name: values.astype(np.int32) for name, values in parts.items()})

@@ -3,7 +3,7 @@
 K <= diag(s) as quadratic forms, so omega^2 <= max s / m. To s of a vertex add up
 
 * springs: what joins two vertices counts twice, 2 k (d d' + t (1 - d d')) with t = max(0, 1 - L / l),
-* tetrahedra: what joins four counts four times, 4 K / V0 g g' with g = dV/dx,
+* cells: what joins n counts n times: 4 k g g' with g = dV/dx of a corner's tetrahedron, and 8 k g g' of the sum,
 * hinges: the row sums of their Gauss-Newton Hessian k J' J, k |J_s| sum_t |J_t| with J = w - c dm/dx, m = n / S:
   |J_s|^2 ~ w_s^2 + (c / S)^2 |dn/dx_s|^2, which is w_s^2 (1 + tan^2(a / 2)) at an angle a (`energy/bend.py`).
 
@@ -12,6 +12,7 @@ the same bits on every machine.
 """
 
 from ...energy.bend import FOLD
+from ...energy.volume import sum_gradient, volume_gradient
 from ...jit import lean_inline_kernel, lean_kernel
 from ...tiny import TINY
 
@@ -21,7 +22,7 @@ NEWTON_STEPS = 6
 
 @lean_kernel
 def fill_blocks(x, edges, hinges, tetrahedra, blocks, rows):
-    """Blocks of springs and tetrahedra, and row sums of hinges [N/m].
+    """Blocks of springs and cells, and row sums of hinges [N/m].
 
     Blocks: xx, yy, zz, xy, xz, yz, shape (6, vertex_count). `x`: positions [m], shape (point_count, 3); groups of the
     model.
@@ -39,20 +40,11 @@ def fill_blocks(x, edges, hinges, tetrahedra, blocks, rows):
         add_square(blocks, a, along, dx, dy, dz, across)
         add_square(blocks, b, along, dx, dy, dz, across)
     for t in range(tetrahedra.points.shape[0]):
-        k = tetrahedra.stiffness[t] / 9.0  # 4 / 36
-        i0, i1, i2, i3 = (
-            tetrahedra.points[t, 0], tetrahedra.points[t, 1], tetrahedra.points[t, 2], tetrahedra.points[t, 3],
-        )  # fmt: skip
-        ux, uy, uz = x[i1, 0] - x[i0, 0], x[i1, 1] - x[i0, 1], x[i1, 2] - x[i0, 2]
-        vx, vy, vz = x[i2, 0] - x[i0, 0], x[i2, 1] - x[i0, 1], x[i2, 2] - x[i0, 2]
-        wx, wy, wz = x[i3, 0] - x[i0, 0], x[i3, 1] - x[i0, 1], x[i3, 2] - x[i0, 2]
-        ax, ay, az = vy * wz - vz * wy, vz * wx - vx * wz, vx * wy - vy * wx
-        bx, by, bz = wy * uz - wz * uy, wz * ux - wx * uz, wx * uy - wy * ux
-        cx, cy, cz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        add_square(blocks, i0, k, ax + bx + cx, ay + by + cy, az + bz + cz, 0.0)
-        add_square(blocks, i1, k, ax, ay, az, 0.0)
-        add_square(blocks, i2, k, bx, by, bz, 0.0)
-        add_square(blocks, i3, k, cx, cy, cz, 0.0)
+        for slot in range(4):
+            gx, gy, gz = volume_gradient(t, slot, tetrahedra.points, x)
+            add_square(blocks, tetrahedra.points[t, slot], 4.0 * tetrahedra.stiffness[t], gx, gy, gz, 0.0)
+        gx, gy, gz = sum_gradient(t // 8, t % 8, tetrahedra.points, x)
+        add_square(blocks, tetrahedra.points[t, 0], 8.0 * tetrahedra.sum_stiffness[t // 8], gx, gy, gz, 0.0)
     for h in range(hinges.points.shape[0]):
         add_hinge(x, hinges, h, rows)
 

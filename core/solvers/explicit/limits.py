@@ -6,6 +6,7 @@ import numpy as np
 
 from ... import topology
 from ...array_types import BoolArray, FloatArray
+from ...energy.volume import bulk_stiffness
 from ...errors import Diverged, ParameterError
 from ...model import Model
 from ...tiny import TINY
@@ -173,10 +174,11 @@ def _modulus(model: Model, vertex: int) -> tuple[str, str]:
     if not model.has_gas(body):
         if spring is not None:
             return spring
-        mine = model.point_body[cells.points[:, 0]] == body
+        mine = model.point_body[cells.points[::8, 0]] == body
         volume = max(topology.signed_volume(model.rest_positions, triangles), TINY)
         mu = held / (15.0 * volume)
-        bulk = float((cells.stiffness[mine] * cells.rest_volume[mine]).max(initial=0.0))
+        volumes = cells.rest_volume.reshape(-1, 8).sum(axis=1)
+        bulk = float(bulk_stiffness(cells.stiffness[::8], cells.sum_stiffness, volumes)[mine].max(initial=0.0))
         return "modulus", f"{mu * (3.0 * (mu + bulk) + 2.0 * mu) / (2.0 * mu + bulk):.4g} Pa"
     folds = model.point_body[hinges.points[:, 0]] == body
     if folds.any():

@@ -78,7 +78,7 @@ def write_rows(x, skins, block):
     spring_rows(
         x, skins.springs, paces.dashpot[body], paces.rate[body], blocks.four[block], blocks.four[block + 1]
     )  # fmt: skip
-    volume_rows(x, skins.volumes, blocks.tetrahedron[block], blocks.tetrahedron[block + 1])
+    volume_rows(x, skins.volumes, blocks.cell[block], blocks.cell[block + 1])
 
 
 @lean_inline_kernel

@@ -5,7 +5,7 @@
     gas          in closed form                                                                `gas.py`
     stretch      edges, coloured                                                               `stretch.py`
     bend         hinges, coloured                                                              `bend.py`
-    volumes      tetrahedra of solids, coloured                                                `volumes.py`
+    volumes      cells of solids, coloured                                                     `volumes.py`
     velocities   v = (y - x) / h + w x (x - c)
 
 Where f = 1, gravity and contact cancel within the substep, and bodies at rest have no velocity.
@@ -61,8 +61,7 @@ class Skins(NamedTuple):
     hinge_order: IntArray
     hinge_force: FloatArray
     tetrahedra: Tetrahedra
-    tetrahedron_order: IntArray
-    tetrahedron_gradient: FloatArray  # scratch [m^2]
+    cell_order: IntArray
     planes: Planes
     elements: Elements  # in the solver's numbers
     push: FloatArray  # acceleration of the vertices by the load [m/s^2], flat; empty where there is none; changes
@@ -78,7 +77,11 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
     hinges = model.hinges._replace(points=place[model.hinges.points])
     cells = model.tetrahedra
     is_rigid = model.rigid_volumes[model.point_body[cells.points[:, 0]]]
-    tetrahedra = cells._replace(points=place[cells.points], stiffness=np.where(is_rigid, np.inf, cells.stiffness))
+    tetrahedra = cells._replace(
+        points=place[cells.points],
+        stiffness=np.where(is_rigid, np.inf, cells.stiffness),
+        sum_stiffness=np.where(is_rigid[::8], 0.0, cells.sum_stiffness),
+    )
     skins = [closed_surface(model, body) for body in range(model.membrane_count) if model.has_gas(body)]
     triangles = place[np.concatenate([np.zeros((0, 3), np.int32), *skins])]
     triangle_order = schedule(triangles, block_start, count)
@@ -122,8 +125,7 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         hinge_order=schedule(hinges.points, block_start, count).order,
         hinge_force=np.zeros((len(hinges.points), 4, 3)),
         tetrahedra=tetrahedra,
-        tetrahedron_order=schedule(tetrahedra.points, block_start, count).order,
-        tetrahedron_gradient=np.zeros((len(tetrahedra.points), 4, 3)),
+        cell_order=schedule(np.ascontiguousarray(tetrahedra.points[:, 0]).reshape(-1, 8), block_start, count).order,
         planes=Planes(place[model.flat.pairs], model.flat.pair_normal),
         elements=ModelElements(model, joints=False, place=place).rows,
         push=np.zeros(0),
@@ -193,10 +195,8 @@ def project(skins, x_rows, y, y_rows, h):
     project_edges(edges.task_start[block_count], edges.task_start[block_count + 1], edges, skins.inverse_mass, y)
     if skins.hinge_force.shape[0] > 0:
         project_bend(y_rows, skins.inverse_mass, skins.hinges, skins.hinge_order, h, skins.hinge_force)
-    if skins.tetrahedron_gradient.shape[0] > 0:
-        project_volumes(
-            y_rows, skins.inverse_mass, skins.tetrahedra, skins.tetrahedron_order, h, skins.tetrahedron_gradient
-        )
+    if skins.cell_order.shape[0] > 0:
+        project_volumes(y_rows, skins.inverse_mass, skins.tetrahedra, skins.cell_order, h)
     hold_moves_in_plane(skins.planes.pairs, skins.planes.normal, x_rows, y_rows)
 
 
