@@ -128,7 +128,7 @@ def scene(name: str) -> Model:
 def test_scenes_have_the_same_bits_with_any_number_of_threads(name: str) -> None:
     model = scene(name)
     world = assert_continues(
-        lambda: world_of(model), 4 if name == "jelly" else FRAMES, 0, fresh=lambda: world_of(model, threads=2)
+        lambda: world_of(model), 3 if name == "jelly" else FRAMES, 0, fresh=lambda: world_of(model, threads=2)
     )
     assert world.diagnostics().candidate_count > 0
 
