@@ -8,7 +8,7 @@ simulated nowhere.
 import numpy as np
 
 from ..array_types import FloatArray
-from ..topology import vertex_normals
+from ..topology import face_normals, vertex_normals
 from .bound import bound_mesh
 from .even import EvenMesh
 from .inverse import InverseFollower
@@ -47,32 +47,38 @@ class CoarseCage:
         even = bound_mesh(even.positions, even.triangles, surface, subdivision.triangles)
         self._triangles = np.ascontiguousarray(even.triangles, np.int64)
         self._inverse = InverseFollower(even, surface)
-        self._places = np.einsum("vk,vkc->vc", even.nearest_weights, self._shown[even.nearest])
-        squares = self._places.T @ (areas[:, None] * self._places)
+        places = np.einsum("vk,vkc->vc", even.nearest_weights, self._shown[even.nearest])
+        squares = places.T @ (areas[:, None] * places)
         own = np.diag(squares)
         squares[np.diag_indices_from(squares)] += REGULAR * np.maximum(own, REGULAR * own.max())
-        self._moves = np.linalg.solve(squares, self._places.T)
+        self._moves = np.linalg.solve(squares, self._shown.T)
         self._planes = np.unique(np.linspace(0, len(even.positions) - 1, PLANES).astype(int))
 
     def within(self, cage: FloatArray, even_positions: FloatArray) -> FloatArray:
         """Cage positions near `cage` for positions of the even mesh's vertices, shape (vertex_count, 3)."""
-        seen, normals = self._inverse.positions(self._shown @ cage), vertex_normals(even_positions, self._triangles)
+        surface, normals = self._shown @ cage, vertex_normals(even_positions, self._triangles)
+        seen = self._inverse.positions(surface)
         outside = np.einsum("vk,vk->v", seen - even_positions, normals)
-        outermost = np.argsort(outside, kind="stable")[-PLANES:]  # all of a small flat patch, as a taut body has
-        normals = normals[np.union1d(self._planes, outermost)]
+        # all of a small flat patch, as a taut body has
+        outermost = np.argsort(outside[self._triangles].max(axis=1), kind="stable")[-PLANES:]
+        flat = face_normals(even_positions, self._triangles[outermost])
+        normals = np.concatenate([normals[self._planes], flat])
         reach = (even_positions @ normals.T).max(axis=0)
-        size = float(np.ptp(even_positions, axis=0).max())
+        least = TOLERANCE * float(np.ptp(even_positions, axis=0).max())
+        # round between its vertices, the surface stands out there as it is drawn: that does not count by itself
+        is_pressed = (seen @ normals.T - reach).max(axis=0) > least
+        normals, reach = normals[is_pressed], reach[is_pressed]
         for _ in range(TIMES):
-            beyond = seen @ normals.T - reach
+            beyond = surface @ normals.T - reach
             farthest = beyond.argmax(axis=0)
-            out = np.flatnonzero(beyond[farthest, np.arange(len(reach))] > TOLERANCE * size)
+            out = np.flatnonzero(beyond[farthest, np.arange(len(reach))] > least)
             if not len(out):
                 break
             farthest, along = farthest[out], normals[out]
             moves = self._moves[:, farthest]
-            coupled = (self._places[farthest] @ moves) * (along @ along.T)
+            coupled = (self._shown[farthest] @ moves) * (along @ along.T)
             change = (moves * pushes(coupled, beyond[farthest, out])) @ along
-            cage, seen = cage - change, seen - self._places @ change
+            cage, surface = cage - change, surface - self._shown @ change
         return cage
 
 

@@ -54,13 +54,14 @@ def lattice_of(
     placed = positions @ turn
     cells = fill(name, placed, triangles, settings["cell_size"] or automatic_cell_size(name, positions, triangles))
     mu, bulk = elastic_constants(settings["modulus"], ratio)
-    volumes = tetrahedron_volumes(cells.positions, cells.tetrahedra).reshape(-1, 6).sum(axis=1)
+    volumes = tetrahedron_volumes(cells.positions, cells.tetrahedra)
     if density is not None:
         mass = check(name, "density", density, "kg/m\u00b3", low=0.0, open_low=True) * float(volumes.sum())
-    corner_mass = np.repeat(mass * volumes / volumes.sum() / 8.0, 8)
+    cell_volume = volumes.reshape(-1, 6).sum(axis=1)
+    corner_mass = np.repeat(mass * (cell_volume / volumes.sum()) / 8.0, 8)
     has_volumes = bulk > 0.0 or settings.get("volume_compliance") is not None
     resisting = cells.corners if has_volumes else cells.corners[:0]
-    each, of_sums = corner_stiffness(bulk, volumes[: len(resisting)])
+    each, of_sums = corner_stiffness(bulk, cell_volume[: len(resisting)])
     mask = topology.pin_mask(name, len(positions), pinned)
     lattice = GivenLattice(
         springs=springs_of(cells, mu),
