@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...array_types import BoolArray, FloatArray, IntArray
+from ...energy.volume import FACES as INNER_FACES
 from ...errors import MeshError, ParameterError
 from ...jit import kernel
 from ...simulation_mesh.crossings import without_crossings
@@ -64,7 +65,7 @@ def _tetrahedra_of_a_cell() -> IntArray:
 
 CELL_TETRAHEDRA = _tetrahedra_of_a_cell()
 #: Faces of a tetrahedron, counter-clockwise from outside.
-FACES = np.array([(1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1)])
+FACES = INNER_FACES[:, [0, 2, 1]]
 
 
 def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float) -> Cells:
