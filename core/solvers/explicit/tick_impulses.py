@@ -18,7 +18,7 @@ from ...model import Model
 from ..rigid.bodies import add_turn
 from ..rigid.found import ROW_COUNT, StepArrays
 from ..rigid.impulses import MOST_SWEEPS, bounce, move_rows
-from ..rigid.rows import mark_pressing, relative_velocity
+from ..rigid.rows import forget_unmet, mark_pressing, relative_velocity
 from ..rigid.step import exchange
 from .arrays import Rigid
 from .carried import respin
@@ -234,7 +234,8 @@ def end_impulses(impulses, span):
             solids.velocity[q, axis] = rigid.velocity[q, axis] if awake[q] else 0.0
             solids.spin[q, axis] = tick.spin[q, axis]
     sweeps = exchange(step, rigid.momentum, h, False, MOST_SWEEPS, tick.momentum)
-    if bounce(count, rows, solids, resting_speed_kernel(gravity, h, RESTING_STEPS)):
+    slow = resting_speed_kernel(gravity, h, RESTING_STEPS)
+    if bounce(count, rows, solids, slow):
         add_turn(
             awake, step.matrices, step.bodies.inertia, solids.spin, tick.spin, rigid.momentum, tick.momentum
         )  # fmt: skip
@@ -248,6 +249,7 @@ def end_impulses(impulses, span):
             rigid.momentum[q, axis] = tick.momentum[q, axis] * about
         respin(rigid, q)
     mark_pressing(count, rows.body, rows.impulse, tick.held)
+    forget_unmet(count, rows, solids, h, slow)
     return sweeps
 
 

@@ -340,6 +340,20 @@ def mark_pressing(count, body, impulse, touching):
 
 
 @kernel
+def forget_unmet(count, rows, solids, time, slow):
+    """Forget the impulses of rows that still approach faster than `slow` [m/s], into what they keep free.
+
+    Where there is no room, as in a press, no impulses are enough: those of the next steps would grow without end.
+    """
+    for row in range(count):
+        x, y, z = relative_velocity(row, rows, solids)
+        axes = rows.axes[row]
+        speed = x * axes[0, 0] + y * axes[0, 1] + z * axes[0, 2]
+        if speed < -slow and rows.gap[row] + time * speed < 0.0:
+            rows.impulse[row] = 0.0
+
+
+@kernel
 def keep_impulses(count, impulse, axes, source, kept):
     """Store the impulses of the first `count` rows [N s], in world axes, with the pairs and points they come from."""
     for row in range(count):

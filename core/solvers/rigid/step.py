@@ -7,7 +7,7 @@ from ...jit import kernel
 from .bodies import add_turn, finish_bodies, fly_awake, place_bodies, turn_on
 from .found import FIRST_GIVEN, ROW_COUNT, enough_for
 from .impulses import LEAST_SWEEPS, Effort, bounce, move_rows, solve, start_impulses
-from .rows import mark_pressing
+from .rows import forget_unmet, mark_pressing
 from .work import Motions, body_energies, bounce_shares, cut_bounce, island_losses, pay_debts
 
 
@@ -55,7 +55,8 @@ def take_step(step, pose, velocity, momentum, touching, kept, time, most):
     # restitution, within the energy that each island has lost
     impulse = rows.impulse[:count, 0].copy()
     calm = Motions(whole.velocity.copy(), whole.spin.copy(), whole.momentum.copy())
-    if bounce(count, rows, solids, resting_speed_kernel(gravity, time, RESTING_STEPS)):
+    slow = resting_speed_kernel(gravity, time, RESTING_STEPS)
+    if bounce(count, rows, solids, slow):
         share = np.empty(len(island))
         add_turn(awake, step.matrices, bodies.inertia, solids.spin, calm.spin, calm.momentum, whole.momentum)
         bounce_shares(island, awake, mass, lost, calm, whole, first, count, rows, impulse, share)
@@ -64,4 +65,5 @@ def take_step(step, pose, velocity, momentum, touching, kept, time, most):
     momentum[:] = whole.momentum * kept[1]
     touching[:] = ~awake
     mark_pressing(count, rows.body, rows.impulse, touching)
+    forget_unmet(count, rows, solids, time, slow)
     return pushing, relaxing

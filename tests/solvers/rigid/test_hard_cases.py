@@ -1,5 +1,7 @@
 """Hard cases of rigid contact: nothing crosses, by an independent check, and no scene gains energy."""
 
+import math
+
 import numpy as np
 import pytest
 import shapes
@@ -9,6 +11,7 @@ from rigid_scene import block
 from rigid_scenes import energy
 from scenes import GRAVITY, played
 from softpressure_ext.core import FrameInput, ModelBuilder, World
+from softpressure_ext.core.solvers.rigid.rows import PUSH
 
 #: Largest rise of the energy above its start, of the start.
 RISE = 1e-6
@@ -113,24 +116,43 @@ def test_a_card_house_of_two_levels_stands(angle, height, gap):
     assert np.abs(world.save().rigid.pose[:, :3] - before).max() < 4.0 * gap
 
 
-@pytest.mark.parametrize("beside", ["nothing", "a ball"])
-@pytest.mark.parametrize("room", [0.35, 0.75])
-def test_a_press_that_leaves_no_room_does_not_shoot_a_box_away(room, beside):
-    """It stays between press and floor, with half of the press in either, and goes no faster than the press."""
+def press_down(count, way, beside):
+    """Stacked boxes of 0.8 m and a press 0.19 m above them that goes down by `way` [m] in a second; then one more."""
     builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
     if beside == "a ball":
         x, triangles = shapes.icosphere(2)
         builder.add_membrane("ball", 0.5 * x + [-3.0, 0.0, 0.51], triangles, mass=1.0, gauge_pressure=2e3,
                              stretch_modulus=2e4)  # fmt: skip
-    crate = builder.add_rigid("crate", *block((0.8, 0.8, 0.8), (0.0, 0.0, 0.41)), mass=1.0)
+    for k in range(count):
+        builder.add_rigid(f"box {k}", *block((0.8, 0.8, 0.8), (0.0, 0.0, 0.41 + 0.81 * k)), mass=1.0)
     builder.add_collider("floor", *block((20.0, 20.0, 1.0), (0.0, 0.0, -0.5)))
-    above, faces = block((3.0, 3.0, 0.2), (0.0, 0.0, 1.1))
+    above, faces = block((3.0, 3.0, 0.2), (0.0, 0.0, 0.29 + 0.81 * count))
     press = builder.add_collider("press", above, faces)
     world, frames = World(builder.build(), frame_rate=24), 24
     for frame in range(2 * frames):
-        down = (1.0 - room) * min(frame / frames, 1.0)
+        down = way * min(frame / frames, 1.0)
         world.advance_frame(FrameInput(collider_positions={press: above - [0.0, 0.0, down]}))
-        assert np.abs(world.save().rigid.velocity).max() < 24.0 * (1.0 - room) / frames + 0.3
-    x = world.rigid_positions(crate)
+        yield world
+
+
+@pytest.mark.parametrize("beside", ["nothing", "a ball"])
+@pytest.mark.parametrize("room", [0.35, 0.75])
+def test_a_press_that_leaves_no_room_does_not_shoot_a_box_away(room, beside):
+    """It stays between press and floor, with half of the press in either, and goes no faster than the press."""
+    for world in press_down(1, 1.0 - room, beside):
+        assert fastest(world) < 1.0 - room + 0.3
+    x = world.rigid_positions(0)
     assert np.ptp(x[:, 2]) == pytest.approx(0.8, abs=0.01)
     assert np.abs(x[:, :2].mean(axis=0)).max() < 0.01
+
+
+@pytest.mark.parametrize("beside", ["nothing", "a ball"])
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_press_pushes_stacked_boxes_aside(count, beside):
+    """Half of the stack has room: boxes go aside as fast as they are pushed apart, and lie there (44 m/s once)."""
+    way = 0.19 + 0.41 * count
+    for world in press_down(count, way, beside):
+        assert fastest(world) < way + 2.0 * PUSH * 0.4 * math.sqrt(3.0)
+    x = np.array([world.rigid_positions(k) for k in range(count)])
+    assert x[:, :, 2].min() > -0.01
+    assert np.abs(x.mean(axis=1)).max() < 3.0
