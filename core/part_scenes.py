@@ -244,9 +244,16 @@ def _simulation_mesh(make: WorldMaker) -> None:
     Follower(even, ends).positions(even.positions)
 
 
+def _fluids(make: WorldMaker) -> None:
+    """A skin that is half full of water falls into water."""
+    builder = ModelBuilder(air_density=1.2, liquid_density=1000.0, liquid_level=0.3, drag_coefficient=0.5)
+    builder.add_membrane("box", *box(2), gauge_pressure=500.0, fill_density=1000.0, fill_share=0.5)
+    _fall(make, builder)
+
+
 #: A small scene of each part: skins; skins with self-contact; bodies that start crossed; soft solids
-#: and trusses; loops and trusses in a plane; even meshes of drawn ones; convex rigid bodies of few faces, alone; all
-#: other rigid bodies, and attachments.
+#: and trusses; loops and trusses in a plane; even meshes of drawn ones; fluids in and around bodies; convex rigid
+#: bodies of few faces, alone; all other rigid bodies, and attachments.
 PARTS: dict[str, Callable[[WorldMaker], None]] = {
     "SKIN": _skins,
     "SELF_CONTACT": _touch_itself,
@@ -254,6 +261,7 @@ PARTS: dict[str, Callable[[WorldMaker], None]] = {
     "LATTICE": _jelly,
     "FLAT": _flat,
     "SIMULATION_MESH": _simulation_mesh,
+    "FLUIDS": _fluids,
     "RIGID": _solids_alone,
     "COUPLED": _solids,
 }

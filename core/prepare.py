@@ -25,6 +25,7 @@ from . import kernel_store
 from .bodies.rigid.convex import convex_shapes
 from .energy.energies import ModelElements
 from .errors import SoftPressureError
+from .impulses.fluids import Fluids
 from .model import Model
 from .options import DEFAULTS, MethodOptions
 from .parameters.methods import ENGINE
@@ -121,6 +122,8 @@ def parts_of(model: Model) -> set[str]:
         parts.add("SELF_CONTACT")
     if starts_crossed(model) or may_split(model) or model.plasticity.sticks.any():
         parts.add("CROSSED")  # pieces, and bodies whose bonds break, may cross others
+    if Fluids(model).any:
+        parts.add("FLUIDS")
     if len(ModelElements(model)) or (model.rigid_count and model.membrane_count):
         parts.add("COUPLED")
     elif model.rigid_count:
@@ -389,11 +392,13 @@ _COSTS = {
     "EXPLICIT": {
         "": _Cost(25.0, 279), "SKIN": _Cost(2.0, 5), "SELF_CONTACT": _Cost(1.1, 8), "CROSSED": _Cost(3.6, 31),
         "LATTICE": _Cost(4.0, 8), "FLAT": _Cost(0.3, 2), "SIMULATION_MESH": _Cost(10.0, 65),
+        "FLUIDS": _Cost(1.0, 9),
         "RIGID": _Cost(17.0, 111), "COUPLED": _Cost(12.0, 109),
     },
     "": {
         "": _Cost(40.0, 275), "SKIN": _Cost(4.0, 20), "SELF_CONTACT": _Cost(1.0, 5), "CROSSED": _Cost(1.5, 4),
         "LATTICE": _Cost(2.5, 8), "FLAT": _Cost(0.5, 4), "SIMULATION_MESH": _Cost(13.5, 22),
+        "FLUIDS": _Cost(1.0, 9),
         "RIGID": _Cost(13.0, 65), "COUPLED": _Cost(1.5, 7),
     },
 }  # fmt: skip

@@ -21,18 +21,14 @@ from ..array_types import FloatArray
 from ..model import Model
 from ..state import State
 from ..volume import closed_surface, is_burst
-from .wetting import area_vectors, level_of, wet_integrals
+from .wetting import Facets, facets_of, level_of, press, volume_below, wet_integrals
 
 
 class Liquid(NamedTuple):
     """What fills a membrane."""
 
-    level: float  # along `up` [m]
-    up: FloatArray  # unit normal of its surface
-    corners: FloatArray  # of the triangles [m], shape (triangle_count, 3, 3)
-    height: FloatArray  # of the corners along `up` [m]
-    area: FloatArray  # area vectors [m^2]
-    chosen: slice  # of the triangles of all closed bodies
+    level: float  # along the way up [m]
+    facets: Facets  # of the membrane
 
 
 class Pressure(NamedTuple):
@@ -57,7 +53,7 @@ class Fluids:
         # row of a body or vertex in what is changed: vertices, then rigid bodies
         rigid = np.arange(model.membrane_count, model.moving_count, dtype=np.int32)
         self._body = np.concatenate([model.point_body[:n], rigid])
-        self._is_around = is_around
+        self.is_around = is_around
 
     def take(self, model: Model) -> None:
         """Use the surfaces of a model that differs in what is torn."""
@@ -91,7 +87,7 @@ class Fluids:
         points = slice(0, model.moving_point_count)
         x = state.positions[points] + time * state.velocities[points]
         on_points, slowing = np.zeros_like(x), np.zeros(model.moving_count)
-        if self._is_around:
+        if self.is_around:
             slowing = self._surround(x, self._velocities(state), gravity, level, mass, on_points)
         for body in self.filled:
             self._fill(state, x, body, mass, on_points)
@@ -107,7 +103,7 @@ class Fluids:
 
     def drag(self, state: State, slowing: FloatArray, mass: FloatArray, time: FloatArray) -> FloatArray:
         """Change of velocity [m/s] by drag in a `time` [s] at each vertex and rigid body, shape (len(time), 3)."""
-        if self._drag == 0.0 or not self._is_around:
+        if self._drag == 0.0 or not self.is_around:
             return np.zeros((len(time), 3))
         mean = self.mean_velocities(self._velocities(state), mass)
         rate = (slowing * np.sqrt((mean * mean).sum(axis=1)))[self._body] * time
@@ -135,8 +131,7 @@ class Fluids:
         model, count = self._model, self._model.moving_count
         size = float(np.sqrt(gravity @ gravity))
         up = -gravity / size if size > 0.0 else np.zeros(3)
-        corners = x[self._triangles]
-        area, height = area_vectors(corners), corners @ up
+        _, _, _, area, height, _ = facets_of(x, self._triangles, up)
         body = self._triangle_body
         mean = self.mean_velocities(v, mass)
         across = (
@@ -146,19 +141,14 @@ class Fluids:
         if self._air > 0.0:
             middle = np.bincount(body, height.mean(axis=1), count) / np.maximum(np.bincount(body, minlength=count), 1)
             depth = middle[body, None] - height
-            self._press(force, -size * self._air * (depth + depth.sum(axis=1, keepdims=True)) / 12.0, pressed)
+            load = -size * self._air * (depth + depth.sum(axis=1, keepdims=True)) / 12.0
+            press(self._triangles, load, pressed, force)
             weight += self._air
         if self._liquid > 0.0 and size > 0.0:
             integrals, share = wet_integrals(level - height)
-            self._press(force, -size * (self._liquid - self._air) * integrals, pressed)
+            press(self._triangles, -size * (self._liquid - self._air) * integrals, pressed, force)
             weight += (self._liquid - self._air) * share
         return np.asarray(0.5 * self._drag * np.bincount(body, weight * across, count) / model.body_mass[:count])
-
-    def _press(self, force: FloatArray, load: FloatArray, area: FloatArray, chosen: slice = slice(None)) -> None:
-        """Add loads [N/m^2] along area vectors [m^2] at the corners of the chosen triangles."""
-        points = self._triangles[chosen].ravel()
-        for axis in range(3):
-            force[:, axis] += np.bincount(points, (load * area[:, axis, None]).ravel(), len(force))
 
     def is_full(self, body: int) -> bool:
         """Whether the liquid in a membrane has no free surface."""
@@ -169,13 +159,13 @@ class Fluids:
         gravity = state.felt_gravity[body]
         size = float(np.sqrt(gravity @ gravity))
         first, last = np.searchsorted(self._triangle_body, [body, body + 1])
-        corners, is_full = x[self._triangles[first:last]], self.is_full(body)
+        is_full = self.is_full(body)
         if up is None:
             up = -gravity / size if is_full and size > 0.0 else state.surface[body, :3]
-        area, height = area_vectors(corners), corners @ up
+        facets = facets_of(x, self._triangles[first:last], up)
         volume = self._model.fill_mass[body] / self._model.fill_density[body]
-        level = float(height.max()) if is_full else level_of(volume, height, area @ up)
-        return Liquid(level, up, corners, height, area, slice(first, last))
+        level = float(facets.height.max()) if is_full else level_of(volume, facets.height, facets.rise)
+        return Liquid(level, facets)
 
     def _fill(self, state: State, x: FloatArray, body: int, mass: FloatArray, force: FloatArray) -> None:
         """Add the pressure of what fills a membrane to the forces on points at x [N], less its resultant by mass."""
@@ -183,12 +173,11 @@ class Fluids:
         size = float(np.sqrt(gravity @ gravity))
         if size == 0.0:
             return
-        found = self.liquid_of(state, x, body)
-        integrals, _ = wet_integrals(found.level - found.height)
-        volume = -float((integrals.sum(axis=1) * (found.area @ found.up)).sum())
+        level, facets = self.liquid_of(state, x, body)
+        volume, _ = volume_below(level, facets.height, facets.rise)
         if volume > 0.0:
-            load = self._model.fill_mass[body] / volume * size * integrals
-            self._press(force, load, found.area, found.chosen)
+            load = self._model.fill_mass[body] / volume * size * wet_integrals(level - facets.height)[0]
+            press(facets.triangles, load, facets.area, force)
             first, last = self._model.body_point_start[body : body + 2]
-            resultant = (load.sum(axis=1)[:, None] * found.area).sum(axis=0)
+            resultant = load.sum(axis=1) @ facets.area
             force[first:last] -= mass[first:last, None] / self._model.body_mass[body] * resultant

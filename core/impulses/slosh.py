@@ -71,7 +71,7 @@ class Slosh:
             steep, moment = self.mode(found, body)
             if steep == 0.0:
                 continue
-            centre = centre_below(found.level, found.corners, found.area, found.up)
+            centre = np.array(centre_below(found.level, *found.facets[1:]))
             free = share / own.sum() * (1.0 / own.sum() + arm_mobility(x, own, centre, up))
             most = 1.0 / (time * time * size)  # what is tiny swings as fast as a tick can follow
             kappa = min(steep / (1.0 - min(free * moment * steep, MOST_YIELD)), most)
@@ -86,7 +86,7 @@ class Slosh:
 
     def mode(self, liquid: Liquid, body: int) -> tuple[float, float]:
         """Square of the frequency of the first mode over g' [1/m], and rho I [kg m], of a membrane that is not full."""
-        volume, across = volume_below(liquid.level, liquid.height, liquid.area @ liquid.up)
+        volume, across = volume_below(liquid.level, liquid.facets.height, liquid.facets.rise)
         if across <= 0.0:
             return 0.0, 0.0
         k = FIRST_MODE / np.sqrt(across / np.pi)

@@ -27,7 +27,8 @@ from .slosh import Slosh
 
 #: Shortest tick [s], unless a substep is longer.
 TICK = 1.0 / 480.0
-#: Longest tick of soft bodies [s], and of rigid bodies, which have impulses: as many as they have ticks of contacts.
+#: Longest tick of soft bodies [s], and of what is filled and of rigid bodies, which have impulses: as many as they have
+#: ticks of contacts. In fluids ticks are the shortest, as buoyancy is a spring without a damper.
 LONGEST, LONGEST_OF_RIGID = 1.0 / 120.0, 1.0 / 240.0
 
 
@@ -141,7 +142,7 @@ class FrameImpulses:
             change += fluids.pressure(state, gravity, self._level, self._mass).force
         self._wake(state, change)
         has_rigid = self._is_free[n:].any()
-        longest = TICK if fluids.any else LONGEST_OF_RIGID if has_rigid else LONGEST
+        longest = TICK if fluids.is_around else LONGEST_OF_RIGID if has_rigid or fluids.any else LONGEST
         self.tick = max(TICK, min(longest, self._fields.tick_for(v), self._of.goals.tick, self.pulls.tick()))
 
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> FloatArray | None:

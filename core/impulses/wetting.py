@@ -11,95 +11,185 @@ at that corner and at the other two: all of it where the tip is wet, else taken 
 So the sum over a closed surface is the weight of what its polyhedron displaces, to rounding.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..array_types import FloatArray
+from ..array_types import FloatArray, IntArray
+from ..jit import inline_kernel, kernel
+
+
+class Facets(NamedTuple):
+    """Triangles of a closed surface, and which way is up."""
+
+    triangles: IntArray  # shape (count, 3)
+    up: FloatArray  # unit vector
+    corners: FloatArray  # [m], shape (count, 3, 3)
+    area: FloatArray  # area vectors [m^2], outward, shape (count, 3)
+    height: FloatArray  # of the corners along `up` [m], shape (count, 3)
+    rise: FloatArray  # of the area vectors along `up` [m^2], shape (count,)
+
+
+def facets_of(x: FloatArray, triangles: IntArray, up: FloatArray) -> Facets:
+    """The triangles of points at x [m]."""
+    n = len(triangles)
+    found = Facets(triangles, up, np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty(n))
+    measure(x, *found)
+    return found
 
 
 def wet_integrals(depth: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Integrals of max(d, 0) with the shape functions over the area [m], and the wet share of the area.
-
-    `depth`: of the corners [m], shape (count, 3); returns shapes (count, 3) and (count,).
-    """
-    wet = depth > 0.0
-    count = wet.sum(axis=1)
-    total = depth.sum(axis=1, keepdims=True)
-    integrals = np.where(count[:, None] == 3, (depth + total) / 12.0, 0.0)
-    share = np.where(count == 3, 1.0, 0.0)
-    cut = np.flatnonzero((count == 1) | (count == 2))
-    if not len(cut):
-        return integrals, share
-    is_tip = count[cut] == 1
-    tip = np.argmax(wet[cut] == is_tip[:, None], axis=1)
-    order = (tip[:, None] + np.arange(3)) % 3
-    d = np.take_along_axis(depth[cut], order, axis=1)
-    s, t = d[:, 0] / (d[:, 0] - d[:, 1]), d[:, 0] / (d[:, 0] - d[:, 2])
-    area = s * t
-    part = (area * d[:, 0] / 12.0)[:, None] * np.stack([4.0 - s - t, s, t], axis=1)
-    whole = (d + d.sum(axis=1, keepdims=True)) / 12.0
-    rows = np.empty_like(part)
-    np.put_along_axis(rows, order, np.where(is_tip[:, None], part, whole - part), axis=1)
-    integrals[cut], share[cut] = rows, np.where(is_tip, area, 1.0 - area)
+    """What `wet` tells of triangles, `depth` of their corners [m]: shapes (count, 3) and (count,)."""
+    integrals, share = np.empty_like(depth), np.empty(len(depth))
+    integrate(depth, integrals, share)
     return integrals, share
 
 
-def area_vectors(corners: FloatArray) -> FloatArray:
-    """Area vectors of triangles [m^2], outward, shape (count, 3); `corners` [m], shape (count, 3, 3)."""
-    return 0.5 * np.asarray(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+@kernel
+def measure(x, triangles, up, corners, area, height, rise):
+    """Fill in the arrays of `Facets`."""
+    for n in range(triangles.shape[0]):
+        for corner in range(3):
+            point = triangles[n, corner]
+            height[n, corner] = 0.0
+            for axis in range(3):
+                corners[n, corner, axis] = x[point, axis]
+                height[n, corner] += x[point, axis] * up[axis]
+        a, b, c = corners[n, 0], corners[n, 1], corners[n, 2]
+        ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+        vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+        area[n, 0], area[n, 1] = 0.5 * (uy * vz - uz * vy), 0.5 * (uz * vx - ux * vz)
+        area[n, 2] = 0.5 * (ux * vy - uy * vx)
+        rise[n] = area[n, 0] * up[0] + area[n, 1] * up[1] + area[n, 2] * up[2]
 
 
-def volume_below(level: float, height: FloatArray, rise: FloatArray) -> tuple[float, float]:
+@inline_kernel
+def tip(d, e, f):
+    """Integrals over the tip at the corner of depth d [m], which the level cuts off, and its share of the area."""
+    s, t = d / (d - e), d / (d - f)
+    part = s * t * d / 12.0
+    return part * (4.0 - s - t), part * s, part * t, s * t
+
+
+@inline_kernel
+def wet(a, b, c):
+    """Integrals of max(d, 0) with the shape functions over the area [m], and the wet share of the area.
+
+    a, b, c: depths of the corners [m].
+    """
+    count = int(a > 0.0) + int(b > 0.0) + int(c > 0.0)
+    if count == 0:
+        return 0.0, 0.0, 0.0, 0.0
+    total = a + b + c
+    i, j, k, share = (a + total) / 12.0, (b + total) / 12.0, (c + total) / 12.0, 1.0
+    if count == 3:
+        return i, j, k, share
+    is_wet = count == 1  # the tip
+    if (a > 0.0) == is_wet:
+        at_a, at_b, at_c, part = tip(a, b, c)
+    elif (b > 0.0) == is_wet:
+        at_b, at_c, at_a, part = tip(b, c, a)
+    else:
+        at_c, at_a, at_b, part = tip(c, a, b)
+    if is_wet:
+        return at_a, at_b, at_c, part
+    return i - at_a, j - at_b, k - at_c, share - part
+
+
+@inline_kernel
+def wet_square(a, b, c):
+    """Integral of max(d, 0)^2 over the area [m^2]; a, b, c: depths of the corners [m]."""
+    count = int(a > 0.0) + int(b > 0.0) + int(c > 0.0)
+    if count == 0:
+        return 0.0
+    total = a + b + c
+    whole = (a * a + b * b + c * c + total * total) / 12.0
+    if count == 3:
+        return whole
+    is_wet = count == 1  # the tip, s t d^2 / 6
+    if (a > 0.0) == is_wet:
+        part = a**4 / ((a - b) * (a - c)) / 6.0
+    elif (b > 0.0) == is_wet:
+        part = b**4 / ((b - c) * (b - a)) / 6.0
+    else:
+        part = c**4 / ((c - a) * (c - b)) / 6.0
+    return part if is_wet else whole - part
+
+
+@kernel
+def integrate(depth, integrals, share):
+    """Fill in the arrays of `wet_integrals`."""
+    for n in range(depth.shape[0]):
+        integrals[n, 0], integrals[n, 1], integrals[n, 2], share[n] = wet(depth[n, 0], depth[n, 1], depth[n, 2])
+
+
+@kernel
+def press(triangles, load, area, force):
+    """Add loads at the corners [N/m^2] along area vectors [m^2] to the forces on points [N]."""
+    for n in range(triangles.shape[0]):
+        for corner in range(3):
+            for axis in range(3):
+                force[triangles[n, corner], axis] += load[n, corner] * area[n, axis]
+
+
+@kernel
+def volume_below(level, height, rise):
     """Volume of a closed body below a level [m^3], and its rate of change with the level [m^2].
 
-    `height` of the corners [m], shape (count, 3); `rise`: area vectors along the vertical [m^2], shape (count,).
+    `height`, `rise`: as in `Facets`.
     """
-    integrals, share = wet_integrals(level - height)
-    return -float((integrals.sum(axis=1) * rise).sum()), -float((share * rise).sum())
+    volume = across = 0.0
+    for n in range(height.shape[0]):
+        i, j, k, share = wet(level - height[n, 0], level - height[n, 1], level - height[n, 2])
+        volume -= (i + j + k) * rise[n]
+        across -= share * rise[n]
+    return volume, across
 
 
-def centre_below(level: float, corners: FloatArray, area: FloatArray, up: FloatArray) -> FloatArray:
-    """Centre of what is below a level in a closed body [m], shape (3,).
-
-    Across `up` it is where the torque of the pressure, integral x x d n dA = -V r x up, says; along it, its mean depth
-    is that of integral d^2 / 2 n dA = -integral d dV up. `corners` [m], shape (count, 3, 3); `area` vectors [m^2].
-    """
-    depth = level - corners @ up
-    integrals, _ = wet_integrals(depth)
-    rise = area @ up
-    volume = -float((integrals.sum(axis=1) * rise).sum())
-    torque = np.cross((integrals[:, :, None] * corners).sum(axis=1), area).sum(axis=0)
-    mean = -0.5 * float((wet_squares(depth) * rise).sum()) / volume
-    return np.asarray((level - mean) * up - np.cross(up, torque) / volume)
-
-
-def wet_squares(depth: FloatArray) -> FloatArray:
-    """Integrals of max(d, 0)^2 over the area [m^2], shape (count,); `depth` of the corners [m], shape (count, 3)."""
-    wet = depth > 0.0
-    count = wet.sum(axis=1)
-    whole = ((depth * depth).sum(axis=1) + depth.sum(axis=1) ** 2) / 12.0
-    squares = np.where(count == 3, whole, 0.0)
-    cut = np.flatnonzero((count == 1) | (count == 2))
-    tip = np.argmax(wet[cut] == (count[cut] == 1)[:, None], axis=1)
-    d = np.take_along_axis(depth[cut], (tip[:, None] + np.arange(3)) % 3, axis=1)
-    part = d[:, 0] ** 4 / ((d[:, 0] - d[:, 1]) * (d[:, 0] - d[:, 2])) / 6.0  # of the tip: s t d^2 / 6
-    squares[cut] = np.where(count[cut] == 1, part, whole[cut] - part)
-    return np.asarray(squares)
-
-
-def level_of(volume: float, height: FloatArray, rise: FloatArray) -> float:
+@kernel
+def level_of(volume, height, rise):
     """Level below which a closed body has a `volume` [m^3]: by Newton's method, halving the bracket where it leaves it.
 
-    The top of the body where it has no more; `height` and `rise` as in `volume_below`.
+    The top of the body where it has no more.
     """
-    low, high = float(height.min()), float(height.max())
+    low, high = height.min(), height.max()
     if volume >= volume_below(high, height, rise)[0]:
         return high
     rounding, level = 1e-12 * (high - low), 0.5 * (low + high)
     while high - low > rounding:
         below, area = volume_below(level, height, rise)
-        low, high = (level, high) if below < volume else (low, level)
+        if below < volume:
+            low = level
+        else:
+            high = level
         new = level + (volume - below) / area if area > 0.0 else low
         if abs(new - level) <= rounding:
             return new
         level = new if low < new < high else 0.5 * (low + high)
     return level
+
+
+@kernel
+def centre_below(level, up, corners, area, height, rise):
+    """Centre of what is below a level in a closed body [m]: three numbers. The arrays are those of `Facets`.
+
+    Across `up` it is where the torque of the pressure, integral x x d n dA = -V r x up, says; along it, its mean depth
+    is that of integral d^2 / 2 n dA = -integral d dV up.
+    """
+    volume = squares = tx = ty = tz = 0.0
+    for n in range(area.shape[0]):
+        a, b, c = level - height[n, 0], level - height[n, 1], level - height[n, 2]
+        i, j, k, _ = wet(a, b, c)
+        volume -= (i + j + k) * rise[n]
+        squares -= wet_square(a, b, c) * rise[n]
+        p, q, r = corners[n, 0], corners[n, 1], corners[n, 2]
+        x, y, z = i * p[0] + j * q[0] + k * r[0], i * p[1] + j * q[1] + k * r[1], i * p[2] + j * q[2] + k * r[2]
+        tx += y * area[n, 2] - z * area[n, 1]
+        ty += z * area[n, 0] - x * area[n, 2]
+        tz += x * area[n, 1] - y * area[n, 0]
+    along = level - 0.5 * squares / volume
+    return (
+        along * up[0] - (up[1] * tz - up[2] * ty) / volume,
+        along * up[1] - (up[2] * tx - up[0] * tz) / volume,
+        along * up[2] - (up[0] * ty - up[1] * tx) / volume,
+    )  # fmt: skip

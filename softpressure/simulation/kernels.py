@@ -51,6 +51,9 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
         parts.add("RIGID" if is_simple and not obj.modifiers and not parts else "COUPLED")
     if "COUPLED" in parts and any(modifier_stack.may_be_held(obj) for obj in rigid):
         parts.add("CROSSED")  # likewise; rigid bodies alone come apart by their impulses
+    around, inside = scene.softpressure, sessions.objects(scene, "SOFT")
+    if around.air_density or around.liquid_density or any(obj.softpressure.fill_density for obj in inside):
+        parts.add("FLUIDS")
     return parts
 
 

@@ -9,10 +9,11 @@ from scenes import GRAVITY, advance, assert_continues, momentum, played, velocit
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.impulses.fluids import Fluids
 from softpressure_ext.core.impulses.slosh import SLOSH_DAMPING
-from softpressure_ext.core.impulses.wetting import area_vectors, volume_below
+from softpressure_ext.core.impulses.wetting import facets_of, volume_below
 
 SOLVERS = ("EXPLICIT", "XPBD")
 AIR, HELIUM, WATER = 1.2, 0.17, 1000.0
+UP = np.array([0.0, 0.0, 1.0])
 
 
 def helium_world(solver, **scene):
@@ -77,9 +78,9 @@ def test_a_ball_floats_as_deep_as_archimedes_says(solver):
     for frame in played(world, frames):
         at = world.rigid_positions(0) if solver == "RIGID" else world.positions(0)
         if frame > settled:
-            corners = at[triangles]
             heights.append(at[:, 2].min())
-            displaced.append(volume_below(0.3, corners[:, :, 2], area_vectors(corners)[:, 2])[0])
+            facets = facets_of(at, triangles, UP)
+            displaced.append(volume_below(0.3, facets.height, facets.rise)[0])
     assert np.mean(displaced) == pytest.approx(mass / WATER, rel=0.01)
     if solver != "XPBD":  # which is too soft to stay a ball
         assert 0.3 - np.mean(heights) == pytest.approx(floating_depth(radius, 0.3), abs=0.02 * radius)

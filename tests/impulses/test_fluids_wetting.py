@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 import shapes
-from softpressure_ext.core.impulses.wetting import area_vectors, level_of, volume_below, wet_integrals
+from softpressure_ext.core.impulses.wetting import facets_of, level_of, volume_below, wet_integrals
+
+UP = np.array([0.0, 0.0, 1.0])
 
 
 def measured(positions, triangles, level):
     """Force of a fluid of unit weight on a body below a level, and its moment about the origin."""
-    corners = positions[triangles]
-    integrals, _ = wet_integrals(level - corners[:, :, 2])
-    forces = -integrals[:, :, None] * area_vectors(corners)[:, None, :]
-    return forces.sum(axis=(0, 1)), np.cross(corners, forces).sum(axis=(0, 1))
+    facets = facets_of(positions, triangles, UP)
+    integrals, _ = wet_integrals(level - facets.height)
+    forces = -integrals[:, :, None] * facets.area[:, None, :]
+    return forces.sum(axis=(0, 1)), np.cross(facets.corners, forces).sum(axis=(0, 1))
 
 
 @pytest.mark.parametrize("level", [-0.3, -0.1, 0.0, 0.17, 0.31, 0.5, 0.9])
@@ -38,8 +40,8 @@ def test_a_tilted_body_is_lifted_through_the_centroid_of_the_volume_displaced():
 @pytest.mark.parametrize("share", [1e-6, 0.2, 0.5, 0.93, 1.0])
 def test_the_level_has_its_volume_below(share):
     positions, triangles = shapes.torus(1.0, 0.4)
-    corners = positions[triangles] @ shapes.rotation((1.0, 2.0, 0.0), 0.7).T
-    rise, height = area_vectors(corners)[:, 2], corners[:, :, 2]
+    facets = facets_of(positions @ shapes.rotation((1.0, 2.0, 0.0), 0.7).T, triangles, UP)
+    rise, height = facets.rise, facets.height
     whole = volume_below(10.0, height, rise)[0]
     level = level_of(share * whole, height, rise)
     assert volume_below(level, height, rise)[0] == pytest.approx(share * whole, rel=1e-9)
@@ -48,7 +50,7 @@ def test_the_level_has_its_volume_below(share):
 
 def test_the_volume_grows_with_the_level_by_the_area_of_the_surface():
     positions, triangles = shapes.icosphere(3)
-    corners = positions[triangles]
-    rise, height = area_vectors(corners)[:, 2], corners[:, :, 2]
+    facets = facets_of(positions, triangles, UP)
+    rise, height = facets.rise, facets.height
     above, below = (volume_below(level, height, rise)[0] for level in (0.3 + 1e-6, 0.3 - 1e-6))
     assert volume_below(0.3, height, rise)[1] == pytest.approx((above - below) / 2e-6, rel=1e-6)

@@ -7,7 +7,7 @@ from scenes import GRAVITY
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.impulses.fluids import Fluids
 from softpressure_ext.core.impulses.slosh import Slosh
-from softpressure_ext.core.impulses.wetting import area_vectors, centre_below, level_of
+from softpressure_ext.core.impulses.wetting import centre_below, facets_of, level_of
 from softpressure_ext.core.state import State
 
 WATER, TICK = 1000.0, 1.0 / 480.0
@@ -94,8 +94,7 @@ def test_a_surface_that_lies_upside_down_turns_over():
 def test_the_centre_of_a_liquid_in_a_box():
     positions, triangles = shapes.box(0.2, 3)
     turn = shapes.rotation((1.0, 2.0, 0.5), 0.7)
-    up, corners = turn @ [0.0, 0.0, 1.0], (positions @ turn.T + [0.3, -0.2, 0.1])[triangles]
-    area = area_vectors(corners)
-    level = level_of(0.3 * 0.2**3, corners @ up, area @ up)
+    facets = facets_of(positions @ turn.T + [0.3, -0.2, 0.1], triangles, turn @ [0.0, 0.0, 1.0])
+    level = level_of(0.3 * 0.2**3, facets.height, facets.rise)
     expected = turn @ [0.0, 0.0, -0.1 + 0.5 * 0.3 * 0.2] + [0.3, -0.2, 0.1]
-    np.testing.assert_allclose(centre_below(level, corners, area, up), expected, atol=1e-12)
+    np.testing.assert_allclose(centre_below(level, *facets[1:]), expected, atol=1e-12)
