@@ -5,8 +5,9 @@ hydrostatic pressure rho |g| d along the normals, d the depth below the level (`
 skin, inwards of what surrounds it. Air is everywhere, a liquid besides with its density less the air's below its level.
 
 What fills a skin has its mass in the skin's vertices, by area, so solvers give it inertia and weight. Here its weight
-moves to where the pressure acts: rho |g'| d n dA, less its resultant by mass. g' = g - a is the gravity in the frame of
-the body, averaged over FELT_TIME: in free flight there is none.
+moves to where the pressure acts: rho |g| d n dA, less its resultant by mass. In free flight there is none: the pressure
+falls with g' = g - a, the gravity in the body's frame, averaged over FELT_TIME, once that is below LEAST_FELT of g.
+g' itself in place of g lags behind the motion and so drove it: a full skin of 4 t swung by its own radius for ever.
 
 A skin that is not full has a free surface, below which the liquid has its volume; it sloshes (`slosh.py`).
 
@@ -22,6 +23,9 @@ from ..model import Model
 from ..state import State
 from ..volume import closed_surface, is_burst
 from .wetting import Facets, facets_of, level_of, press, volume_below, wet_integrals
+
+#: Share of gravity that must be felt for what is inside to have all of its weight.
+LEAST_FELT = 0.25
 
 
 class Liquid(NamedTuple):
@@ -77,11 +81,13 @@ class Fluids:
         return np.stack([np.bincount(self._body, mass * v[:, axis], count) / total for axis in range(3)], axis=1)
 
     def pressure(
-        self, state: State, gravity: FloatArray, level: float, mass: FloatArray, time: float = 0.0
-    ) -> Pressure:
+        self, state: State, gravity: FloatArray, level: float, mass: FloatArray, time: float = 0.0,
+        shares: FloatArray | None = None,
+    ) -> Pressure:  # fmt: skip
         """What fluids do to the bodies where they would be a `time` [s] after a state.
 
-        `gravity` [m/s^2], `level` around [m], `mass` [kg] of each vertex and rigid body.
+        `gravity` [m/s^2], `level` around [m], `mass` [kg] of each vertex and rigid body; `shares` of gravity that
+        act on the moving bodies, None for all of it.
         """
         model, n = self._model, self._model.vertex_count
         points = slice(0, model.moving_point_count)
@@ -90,7 +96,7 @@ class Fluids:
         if self.is_around:
             slowing = self._surround(x, self._velocities(state), gravity, level, mass, on_points)
         for body in self.filled:
-            self._fill(state, x, body, mass, on_points)
+            self._fill(state, x, body, gravity if shares is None else shares[body] * gravity, mass, on_points)
         force, torque = np.zeros((len(mass), 3)), np.zeros((model.rigid_count, 3))
         force[:n] = on_points[:n]
         if model.rigid_count:
@@ -167,16 +173,18 @@ class Fluids:
         level = float(facets.height.max()) if is_full else level_of(volume, facets.height, facets.rise)
         return Liquid(level, facets)
 
-    def _fill(self, state: State, x: FloatArray, body: int, mass: FloatArray, force: FloatArray) -> None:
+    def _fill(
+        self, state: State, x: FloatArray, body: int, gravity: FloatArray, mass: FloatArray, force: FloatArray
+    ) -> None:
         """Add the pressure of what fills a membrane to the forces on points at x [N], less its resultant by mass."""
-        gravity = state.felt_gravity[body]
-        size = float(np.sqrt(gravity @ gravity))
-        if size == 0.0:
+        felt, size = (float(np.sqrt(one @ one)) for one in (state.felt_gravity[body], gravity))
+        if felt == 0.0 or size == 0.0:
             return
-        level, facets = self.liquid_of(state, x, body)
+        level, facets = self.liquid_of(state, x, body, -gravity / size if self.is_full(body) else None)
         volume, _ = volume_below(level, facets.height, facets.rise)
         if volume > 0.0:
-            load = self._model.fill_mass[body] / volume * size * wet_integrals(level - facets.height)[0]
+            density = self._model.fill_mass[body] / volume
+            load = density * min(felt / LEAST_FELT, size) * wet_integrals(level - facets.height)[0]
             press(facets.triangles, load, facets.area, force)
             first, last = self._model.body_point_start[body : body + 2]
             resultant = load.sum(axis=1) @ facets.area

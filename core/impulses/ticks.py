@@ -139,7 +139,7 @@ class FrameImpulses:
         self.pulls.wake(state)
         fluids = self._of.fluids
         if fluids.any:
-            change += fluids.pressure(state, gravity, self._level, self._mass).force
+            change += fluids.pressure(state, gravity, self._level, self._mass, shares=1.0 + self._falls).force
         self._wake(state, change)
         has_rigid = self._is_free[n:].any()
         longest = TICK if fluids.is_around else LONGEST_OF_RIGID if has_rigid or fluids.any else LONGEST
@@ -171,7 +171,9 @@ class FrameImpulses:
         hold_in_planes(self._of.model, pull)
         load = self._mass[:n, None] * pull[:n]
         if self._of.fluids.any:
-            self._pressure = self._of.fluids.pressure(state, gravity, self._level, self._mass, 0.5 * tick)
+            self._pressure = self._of.fluids.pressure(
+                state, gravity, self._level, self._mass, 0.5 * tick, 1.0 + self._falls
+            )
             self._push_rigid(state, self._pressure, early)
             self._add(state, self._of.fluids.drag(state, self._pressure.slowing, self._mass, early_drag))
             self._wake(state, self._pressure.force)

@@ -164,6 +164,20 @@ def test_a_water_balloon_sags_keeps_its_volume_and_rests():
     assert found.liquid_level == pytest.approx(at[:, 2].max(), abs=1e-3)
 
 
+def test_a_full_skin_that_falls_comes_to_rest():
+    """Four tons in a skin that gives way: a pressure that followed the motion kept its top swinging by 0.8 m."""
+    builder = ModelBuilder()
+    ball, triangles = shapes.icosphere(2)
+    builder.add_membrane(
+        "ball", ball + [0.0, 0.0, 1.3], triangles, mass=12.5, gauge_pressure=2000.0, stretch_modulus=2e4, damping=2.0,
+        pressure_at="REST", drawn_shape="INFLATED", fill_density=WATER,
+    )  # fmt: skip
+    builder.add_collider("floor", *shapes.grid(10.0))
+    world = World(builder.build(), frame_rate=24)
+    tops = [world.positions(0)[:, 2].max() for _ in played(world, 168)]
+    assert np.ptp(tops[:48]) > 0.8 and np.ptp(tops[144:]) < 0.02
+
+
 @pytest.mark.parametrize(("solver", "share"), [("EXPLICIT", 0.6), ("XPBD", 1.0)])
 def test_the_floor_carries_the_weight_of_a_water_balloon(solver, share):
     """Also in the forces of a single step: the weight acts within it, where the contacts balance it."""
