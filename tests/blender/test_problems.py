@@ -81,6 +81,18 @@ def test_a_body_hidden_while_it_plays_stops_the_simulation_until_it_is_shown() -
     assert this_run().cache.last_frame == 4
 
 
+@pytest.mark.usefixtures("falling")
+def test_a_body_beside_baked_ones_is_told_how_it_can_be_simulated() -> None:
+    add_ball()
+    bpy.ops.softpressure.simulate()
+    bpy.ops.softpressure.bake()
+    add_ball("Late", (3, 0, 5))
+    assert told() == "Late is not simulated yet. Ball is baked: press Free Bake, then Simulate, and bake again."
+    bpy.ops.softpressure.free_bake()
+    bpy.ops.softpressure.simulate()
+    assert told() == ""
+
+
 def test_an_error_of_a_run_ends_with_its_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     def diverge(_world: object, _given: object) -> None:
         raise DivergenceError("Ball: the motion is not finite in frame 3.")
