@@ -66,6 +66,14 @@ def members(body: bpy.types.Object) -> set[int] | None:
 def notes(scene: bpy.types.Scene) -> Iterator[str]:
     """Force fields of a scene, or settings of them, that do not act, in sentences."""
     foreign: dict[str, list[str]] = {}
+    particles = [
+        each
+        for each in bpy.data.particles
+        if any(field is not None and field.type != "NONE" for field in (each.force_field_1, each.force_field_2))
+    ]
+    for obj in scene.objects if particles else ():
+        if any(system.settings in particles for system in obj.particle_systems):
+            foreign.setdefault("Particles", []).append(obj.name)
     for obj in scene.objects:
         kind = kind_of(obj)
         if kind not in WEIGHTS:

@@ -206,6 +206,10 @@ def test_fields_that_do_not_act_are_reported_once() -> None:
     wall = add_ball("Wall", kind=None)
     bpy.ops.object.forcefield_toggle()
     wall.field.shape, wall.field.use_absorption = "SURFACE", True
+    wall.modifiers.new("Dust", "PARTICLE_SYSTEM")
+    assert "Particles" not in told()
+    wall.particle_systems[0].settings.force_field_2.type = "WIND"
+    assert told().count("; Particles (Wall)") == 1
     assert f"{wall.name}: the shape Surface" in told() and "Absorption of its force field is not supported" in told()
 
 
