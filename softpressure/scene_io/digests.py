@@ -131,9 +131,10 @@ def add_object(digest: Digest, obj: bpy.types.Object) -> None:
 
 def add_animation(digest: Digest, owner: DataBlock, paths: set[str] | None = None) -> set[str]:
     """The curves and drivers of a data-block, or those of some paths; returns the paths of all."""
-    for curve in actions.curves(owner):
-        if paths is not None and curve.data_path not in paths:
-            continue
+    placing, mixing = actions.placing(owner)
+    digest.add(*placing)
+    counting = [curve for curve in actions.curves(owner) if paths is None or curve.data_path in paths]
+    for curve in (*counting, *mixing):
         values: NDArray[np.float32] = np.empty(2 * len(curve.keyframe_points), np.float32)
         for name in ("co", "handle_left", "handle_right"):
             curve.keyframe_points.foreach_get(name, values)

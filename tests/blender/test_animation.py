@@ -281,3 +281,35 @@ def test_the_digest_of_what_is_animated_is_that_of_every_frame(items: str, kind:
     assert len(set(found)) == 1
     key(item, name, (4, end))
     assert input_digest.of_inputs(bpy.context.scene) != found[0]
+
+
+def test_where_nla_strips_lie_and_how_they_are_mixed_counts_for_the_fingerprint() -> None:
+    floor = add_ball("Floor", kind="COLLIDER")
+    add_ball()
+    key(floor, "location", (1, 0.0), (10, 1.0), index=2)
+    data = floor.animation_data
+    track = data.nla_tracks.new()
+    strip = track.strips.new("Rise", 5, data.action)
+    data.action = None
+    found = []
+
+    def changed() -> bool:
+        digests = set()
+        for number in (1, 9, 14):
+            frame(number)
+            digests.add(input_digest.of_inputs(bpy.context.scene))
+        found.extend(digests)
+        return len(digests) == 1 and found.count(found[-1]) == 1
+
+    assert changed()
+    strip.frame_start_ui = 8.0
+    assert changed()
+    strip.repeat = 2.0
+    assert changed()
+    strip.use_animated_influence = True
+    key(strip, "influence", (8, 0.0), (12, 1.0))
+    assert changed()
+    track.mute = True
+    assert changed()
+    track.select = strip.select = False
+    assert not changed()
