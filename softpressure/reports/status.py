@@ -125,6 +125,7 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
             "possible; repair the meshes if that is visible."
         )
     found += [*run.soft_lattices, *run.slack_skins, *run.overstretched.values(), *run.squeezed.values()]
+    found += run.start.reshaped.values() if run.start is not None else ()
     found += effectors.notes(scene)
     found += hose_problems.notes(scene)
     found += _who_is_missing(scene, active)
