@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.parameters import SKINS
 from ...core.parameters.methods import ENGINE
-from ..bodies import hose_problems
+from ..bodies import collider_notes, hose_problems
 from ..scene_io import effectors, units
 from ..simulation import loading
 from ..state import measurements, sessions
@@ -128,6 +128,7 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
     found += run.start.reshaped.values() if run.start is not None else ()
     found += effectors.notes(scene)
     found += hose_problems.notes(scene)
+    found += collider_notes.notes(scene)
     found += _who_is_missing(scene, active)
     if session.display.missed_frame is not None:
         found += filter(None, [render_text(scene, session.display.missed_frame)])
