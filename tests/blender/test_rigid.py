@@ -172,6 +172,20 @@ def test_a_solid_that_is_bent_as_it_moves_is_told_of() -> None:
     assert told().startswith("Bent: its modifiers or shape keys change its shape") and "Still" not in told()
 
 
+def test_a_duplicate_of_a_body_that_is_held_moves_with_the_mouse() -> None:
+    ball = add_ball(kind="RIGID")
+    play(1, 4)
+    held = np.array(ball.matrix_world)
+    select(ball)
+    bpy.ops.object.duplicate()
+    bpy.context.view_layer.update()
+    twin = bpy.context.object
+    twin.location = (3, 0, 1)
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(np.array(twin.matrix_world)[:3, 3], (3, 0, 1), rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(np.array(ball.matrix_world), held)
+
+
 def test_parents_may_move_and_the_body_does_not_follow() -> None:
     parent, box = add_object("Cart"), add_box()
     box.parent = parent
