@@ -431,7 +431,7 @@ class World:
         if found.stable_time > 0.0:
             enough = math.ceil(1.0 / (self.frame_rate * found.stable_time))
             more = enough if enough > self.steps_per_frame else more
-        remedy = "look for extreme pressures, stiffness or animation"
+        remedy = "look for extreme pressures, stiffness, force fields or animation"
         if self.options.volume != "EXACT" and self.model.ambient_pressure > 0.0:
             remedy = f"use the exact volume or no air outside, or {remedy}"
         subject = f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}"

@@ -58,10 +58,14 @@ def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph)
 
 
 @_guarded
-def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
+def on_depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Anything may have been edited; sessions compare on their next use."""
     sessions.mark_all()
     session = sessions.of(scene)
+    if session.run.cache is not None:
+        from .cache import playback
+
+        playback.let_go_new(session, depsgraph)
     if session.display.late:
         from .cache import playback
 

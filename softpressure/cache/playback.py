@@ -82,6 +82,14 @@ def let_go(obj: bpy.types.Object, session: sessions.Session) -> None:
     rigid_pose.release(obj)
 
 
+def let_go_new(session: sessions.Session, depsgraph: bpy.types.Depsgraph) -> None:
+    """Release rigid bodies that came while a frame is shown, as duplicates of those that it holds."""
+    held = (session.display.pose or session.run).object_uids
+    for obj in (update.id.original for update in depsgraph.updates):
+        if isinstance(obj, bpy.types.Object) and obj.softpressure.kind == "RIGID" and obj.session_uid not in held:
+            rigid_pose.release(obj)
+
+
 def show_input(scene: bpy.types.Scene, all_of_them: bool) -> None:
     """Show what bodies are without simulation: all of them, or those whose own place or shape each frame reads."""
     session = sessions.of(scene)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.parameters import SKINS
 from ...core.parameters.methods import ENGINE
-from ..bodies import hose_problems
+from ..bodies import collider_notes, hose_problems
 from ..scene_io import effectors, units
 from ..simulation import loading
 from ..state import measurements, sessions
@@ -125,8 +125,10 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
             "possible; repair the meshes if that is visible."
         )
     found += [*run.soft_lattices, *run.slack_skins, *run.overstretched.values(), *run.squeezed.values()]
+    found += run.start.reshaped.values() if run.start is not None else ()
     found += effectors.notes(scene)
     found += hose_problems.notes(scene)
+    found += collider_notes.notes(scene)
     found += _who_is_missing(scene, active)
     if session.display.missed_frame is not None:
         found += filter(None, [render_text(scene, session.display.missed_frame)])
@@ -204,15 +206,16 @@ def _who_is_missing(scene: bpy.types.Scene, active: bpy.types.Object | None) -> 
     session, refused = sessions.of(scene), validation.problems(scene)
     here_told = None if active is None else active.session_uid
     found = [sentence for uid, sentence in refused.items() if uid != here_told]
-    if session.run.cache is None or session.is_out_of_date(scene):
+    baked = sessions.baked(scene)
+    if not baked and (session.run.cache is None or session.is_out_of_date(scene)):
         return found
+    remedy = "Go to the first frame, or simulate again"
+    if baked:
+        remedy = f"{baked[0].name} is baked: press Free Bake, then Simulate, and bake again"
     for obj in sessions.objects(scene, "SOFT", "RIGID"):
-        if (
-            obj.session_uid not in refused
-            and obj.session_uid not in session.run.object_uids
-            and not obj.softpressure.is_baked
-        ):
-            found.append(f"{obj.name} is not simulated yet. Go to the first frame, or simulate again.")
+        uid = obj.session_uid
+        if uid not in refused and uid not in session.run.object_uids and obj not in baked:
+            found.append(f"{obj.name} is not simulated yet. {remedy}.")
     return found
 
 

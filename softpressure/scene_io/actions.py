@@ -10,6 +10,13 @@ from .blender_types import DataBlock
 #: `Keyframe.interpolation` as a number, for `foreach_set`.
 _LINEAR = bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items["LINEAR"].value
 
+#: What places an NLA strip in time, and mixes it with those below.
+_PLACING = (
+    *("mute", "frame_start", "frame_end", "action_frame_start", "action_frame_end", "scale", "repeat", "use_reverse"),
+    *("blend_type", "blend_in", "blend_out", "extrapolation", "use_animated_influence", "use_animated_time"),
+    "use_animated_time_cyclic",
+)
+
 Curve = Any  # bpy.types.FCurve; the stubs of the versions differ
 
 
@@ -19,10 +26,32 @@ def curves(owner: DataBlock) -> list[Curve]:
     if data is None:
         return []
     found = _action_curves(data.action, getattr(data, "action_slot", None))
-    for track in data.nla_tracks:
-        for strip in track.strips:
-            found += _action_curves(strip.action, getattr(strip, "action_slot", None))
+    for strip in _strips(data):
+        found += _action_curves(strip.action, getattr(strip, "action_slot", None))
     return found
+
+
+def _strips(data: Any) -> list[Any]:
+    """The NLA strips of animation data, those within others after them."""
+    found = [strip for track in data.nla_tracks for strip in track.strips]
+    for strip in found:
+        found += strip.strips  # visited in turn
+    return found
+
+
+def placing(owner: DataBlock) -> tuple[list[Any], list[Curve]]:
+    """How the NLA places and mixes the actions of a data-block: plain values, and the curves of strips themselves.
+
+    Empty without tracks.
+    """
+    data = owner.animation_data
+    if data is None or not data.nla_tracks:
+        return [], []
+    values = [data.use_nla, data.action_blend_type, data.action_influence, data.action_extrapolation]
+    values += [(track.mute, track.is_solo, len(track.strips)) for track in data.nla_tracks]
+    strips = _strips(data)
+    values += [[getattr(strip, name) for name in _PLACING] for strip in strips]
+    return values, [curve for strip in strips for curve in strip.fcurves]
 
 
 def drivers(owner: DataBlock) -> list[Curve]:

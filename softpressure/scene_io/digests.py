@@ -116,8 +116,15 @@ def add_object(digest: Digest, obj: bpy.types.Object) -> None:
     animated = add_animation(digest, obj)
     if not any(path.startswith(_TRANSFORMS) for path in animated):
         digest.add(np.array(obj.matrix_basis))
-    if obj.pose is not None and not animated:
-        digest.add(*(np.array(bone.matrix_basis) for bone in obj.pose.bones))
+    _add_animation_of(digest, obj.data)  # of a path or a lattice
+    if obj.softpressure.kind == "NONE":
+        _add_animation_of(digest, getattr(obj.data, "shape_keys", None))
+    if obj.pose is not None:
+        if not animated:
+            digest.add(*(np.array(bone.matrix_basis) for bone in obj.pose.bones))
+        led = (getattr(each, "target", None) for bone in obj.pose.bones for each in bone.constraints)
+        for target in dict.fromkeys(each for each in led if each not in (None, obj)):
+            add_object(digest, target)
     if obj.parent is not None:
         digest.add(np.array(obj.matrix_parent_inverse), obj.parent_type, obj.parent_bone)
         add_object(digest, obj.parent)
@@ -131,15 +138,18 @@ def add_object(digest: Digest, obj: bpy.types.Object) -> None:
 
 def add_animation(digest: Digest, owner: DataBlock, paths: set[str] | None = None) -> set[str]:
     """The curves and drivers of a data-block, or those of some paths; returns the paths of all."""
-    for curve in actions.curves(owner):
-        if paths is not None and curve.data_path not in paths:
-            continue
+    placing, mixing = actions.placing(owner)
+    digest.add(*placing)
+    counting = [curve for curve in actions.curves(owner) if paths is None or curve.data_path in paths]
+    for curve in (*counting, *mixing):
         values: NDArray[np.float32] = np.empty(2 * len(curve.keyframe_points), np.float32)
         for name in ("co", "handle_left", "handle_right"):
             curve.keyframe_points.foreach_get(name, values)
             digest.add(values)
         digest.add(curve.data_path, curve.array_index, curve.mute, curve.extrapolation)
         digest.add([point.interpolation for point in curve.keyframe_points])
+        for index, modifier in enumerate(curve.modifiers):  # as Cycles
+            _add_values(digest, modifier, "", set(), index)
     for curve in actions.drivers(owner):
         if paths is not None and curve.data_path not in paths:
             continue
@@ -151,8 +161,14 @@ def add_animation(digest: Digest, owner: DataBlock, paths: set[str] | None = Non
     return actions.animated_paths(owner)
 
 
+def _add_animation_of(digest: Digest, owner: Any) -> None:
+    """The curves and drivers of data that an object or a modifier has, if they can have any."""
+    if getattr(owner, "animation_data", None) is not None:
+        add_animation(digest, owner)
+
+
 def _add_values(digest: Digest, item: Any, path: str, animated: set[str], index: int) -> None:
-    """The plain values of a modifier or constraint, and the objects it points to."""
+    """The plain values of a modifier or constraint, the objects it points to, and the animation of other data."""
     digest.add(index, item.type)
     for prop in item.bl_rna.properties:
         name = prop.identifier
@@ -163,6 +179,8 @@ def _add_values(digest: Digest, item: Any, path: str, animated: set[str], index:
             target = getattr(item, name)
             if isinstance(target, bpy.types.Object):
                 add_object(digest, target)
+            else:
+                _add_animation_of(digest, target)  # of a node tree or a texture
         elif prop.type != "COLLECTION":
             value = getattr(item, name)
             is_array = getattr(prop, "is_array", False)

@@ -39,6 +39,16 @@ def acting(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
     return [obj for obj in objects if kind_of(obj) in WEIGHTS]
 
 
+def enabled(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
+    """The objects of a scene that no collection disables in viewports or leaves out of all view layers."""
+    branches = [layer.layer_collection for layer in scene.view_layers]
+    while branches:
+        branch = branches.pop()
+        if not branch.collection.hide_viewport:
+            branches += branch.children
+            yield from () if branch.exclude else branch.collection.objects
+
+
 def reaches(field: bpy.types.Object, body: bpy.types.Object, members: set[int] | None) -> bool:
     """Whether a field acts on a body whose effector collection has these members, None for no collection.
 
@@ -56,6 +66,14 @@ def members(body: bpy.types.Object) -> set[int] | None:
 def notes(scene: bpy.types.Scene) -> Iterator[str]:
     """Force fields of a scene, or settings of them, that do not act, in sentences."""
     foreign: dict[str, list[str]] = {}
+    particles = [
+        each
+        for each in bpy.data.particles
+        if any(field is not None and field.type != "NONE" for field in (each.force_field_1, each.force_field_2))
+    ]
+    for obj in scene.objects if particles else ():
+        if any(system.settings in particles for system in obj.particle_systems):
+            foreign.setdefault("Particles", []).append(obj.name)
     for obj in scene.objects:
         kind = kind_of(obj)
         if kind not in WEIGHTS:

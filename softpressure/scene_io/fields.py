@@ -27,8 +27,8 @@ def of_frame(
     found = []
     for obj in effectors.acting(objects):
         evaluated = obj.evaluated_get(depsgraph)
-        if not evaluated.is_evaluated or not evaluated.field.apply_to_location:
-            continue
+        if not evaluated.is_evaluated or evaluated.hide_viewport or not evaluated.field.apply_to_location:
+            continue  # what is keyed to be disabled is evaluated all the same
         weight = effectors.WEIGHTS[evaluated.field.type]
         shares = tuple(
             float(each.weight_all * getattr(each, weight)) if effectors.reaches(obj, body, own) else 0.0

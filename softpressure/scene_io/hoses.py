@@ -91,7 +91,8 @@ def capture(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, bodies: Iter
 def valve_of(obj: bpy.types.Object | None, depsgraph: bpy.types.Depsgraph) -> float:
     """How far a hose is open at the present frame; one that is not evaluated (disabled in viewports) is closed."""
     evaluated = None if obj is None else obj.evaluated_get(depsgraph)
-    return float(evaluated.softpressure.valve) if evaluated is not None and evaluated.is_evaluated else 0.0
+    is_on = evaluated is not None and evaluated.is_evaluated and not evaluated.hide_viewport  # which may be keyed
+    return float(evaluated.softpressure.valve) if is_on else 0.0
 
 
 def animated_paths(obj: bpy.types.Object) -> set[str]:

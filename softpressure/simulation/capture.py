@@ -174,7 +174,8 @@ def _rigid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float)
     object_checks.check_left(obj.name, len(evaluated.data.vertices))
     positions, triangles = rigid_shape.read(obj.name, evaluated.data, in_metres, settings.rigid_shape)
     values = values_of(evaluated.softpressure, parameters.captured("RIGID", settings), metres)
-    return RigidSnapshot(obj.session_uid, obj.name, positions, triangles, matrix, values)
+    local = None if object_checks.is_as_drawn(obj) else mesh_io.read_local(evaluated.data)
+    return RigidSnapshot(obj.session_uid, obj.name, positions, triangles, matrix, values, local)
 
 
 def values_of(settings: Any, names: tuple[str, ...], metres: float) -> dict[str, Any]:

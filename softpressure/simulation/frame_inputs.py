@@ -6,9 +6,11 @@ import numpy as np
 from ...core import FrameInput, SoftPressureError, nrt, parameters
 from ..scene_io import fields, hoses, instances, mesh_io, rotations, units, vacuum
 from ..scene_io.mesh_io import FloatArray, IntArray
-from ..state.snapshot import ColliderSnapshot, Snapshot
+from ..state.snapshot import ColliderSnapshot, RigidSnapshot, Snapshot
 from .capture import evaluated_of, values_of
 
+#: Least visible change of shape, as a share of the size.
+_UNSEEN = 1e-3
 #: By the number of a soft body whose drawn mesh follows another: vertices, and where [m] the animation has them.
 Placed = dict[int, tuple[IntArray | slice, FloatArray]]
 
@@ -56,6 +58,11 @@ def frame_input(
     for number, rigid_body in enumerate(start.rigid, len(start.bodies)):
         evaluated = evaluated_of(objects[rigid_body.object_uid], depsgraph)
         values[number] = values_of(evaluated.softpressure, parameters.animated("RIGID"), start.metres)
+        if rigid_body.object_uid not in start.reshaped and _is_reshaped(rigid_body, evaluated):
+            start.reshaped[rigid_body.object_uid] = (
+                f"{rigid_body.name}: its modifiers or shape keys change its shape; as a rigid body it keeps that of "
+                "the first frame. Make it a collider to have it touched as it is drawn."
+            )
         if not evaluated.softpressure.is_active:
             transform = rotations.moved(rigid_body.matrix, mesh_io.world_matrix(evaluated))
             transform[:3, 3] *= start.metres
@@ -88,6 +95,16 @@ def frame_input(
         **values_of(scene.softpressure, parameters.animated(parameters.SCENE), start.metres),
     )
     return given, placed
+
+
+def _is_reshaped(rigid_body: RigidSnapshot, evaluated: bpy.types.Object) -> bool:
+    """Whether what is drawn of a rigid body is no longer what it was at the first frame."""
+    if rigid_body.local is None:
+        return False
+    local = mesh_io.read_local(evaluated.data)
+    return local.shape != rigid_body.local.shape or bool(
+        np.abs(local - rigid_body.local).max() > _UNSEEN * np.ptp(rigid_body.local)
+    )
 
 
 def _move(

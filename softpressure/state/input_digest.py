@@ -51,7 +51,7 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     if metres != 1.0:  # caches of other scenes stay valid
         digest.add(metres)
     bodies = [obj for obj in scene.objects if obj.softpressure.kind != "NONE" and _takes_part(obj)]
-    fields = {obj.session_uid: _of_field(obj) for obj in effectors.acting(scene.objects)}
+    fields = {obj.session_uid: _of_field(obj) for obj in effectors.acting(effectors.enabled(scene))}
     names = {obj.session_uid: _of_body(obj, fields) for obj in bodies}
     digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) + _of_ignored(obj, names) for obj in bodies))
     if links := sorted(_of_hose(obj, names) for obj in hoses.of_scene(scene)):

@@ -78,6 +78,7 @@ class RigidSnapshot:
     triangles: IntArray
     matrix: FloatArray  # world in Blender units from local, shape (4, 4)
     settings: dict[str, Any]
+    local: Float32Array | None  # what is drawn of it, None if its shape cannot change with the frame
 
 
 @dataclass(slots=True)
@@ -110,6 +111,8 @@ class Snapshot:
     accepted: dict[int, frozenset[int]] = field(default_factory=dict)
     #: Why other objects take no part, by `session_uid`, for reasons that are found at a start only.
     refused: dict[int, str] = field(default_factory=dict)
+    #: What is told of rigid bodies that change their shape, by `session_uid`: they keep that of the first frame.
+    reshaped: dict[int, str] = field(default_factory=dict)
 
     def uids(self) -> tuple[int, ...]:
         """`session_uid` of the objects that move, in the order of the cache: soft bodies, rigid bodies."""

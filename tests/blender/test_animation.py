@@ -5,10 +5,22 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import FallingWorld, add_ball, add_group, add_primitive, frame, interpolate, key, play
+from bpy_scene import (
+    FallingWorld,
+    add_ball,
+    add_group,
+    add_object,
+    add_primitive,
+    add_tree,
+    frame,
+    interpolate,
+    key,
+    play,
+)
 from bpy_seen import rest, shown, this_run, this_session
 from softpressure_ext.core import parameters
 from softpressure_ext.core.model import GAS_CONSTANT
+from softpressure_ext.softpressure.scene_io import actions
 from softpressure_ext.softpressure.simulation import kernels
 from softpressure_ext.softpressure.state import input_digest
 
@@ -281,3 +293,91 @@ def test_the_digest_of_what_is_animated_is_that_of_every_frame(items: str, kind:
     assert len(set(found)) == 1
     key(item, name, (4, end))
     assert input_digest.of_inputs(bpy.context.scene) != found[0]
+
+
+def add_led(kind: str) -> tuple[Any, str]:
+    """What moves a collider by other data than its own; returns where to key it, and the property."""
+    floor = add_ball("Floor", kind="COLLIDER")
+    add_ball()
+    if kind == "PATH":
+        bpy.ops.curve.primitive_bezier_circle_add()
+        path = bpy.context.object
+        floor.constraints.new("FOLLOW_PATH").target = path
+        return path.data, "eval_time"
+    if kind == "LATTICE":
+        lattice = add_object("Lattice", bpy.data.lattices.new("Lattice"))
+        floor.modifiers.new("Lattice", "LATTICE").object = lattice
+        return lattice.data.points[0], "co_deform"
+    if kind == "CUTTER":
+        cutter = add_ball("Cutter", kind=None)
+        cutter.shape_key_add(name="Basis")
+        floor.modifiers.new("Boolean", "BOOLEAN").object = cutter
+        return cutter.shape_key_add(name="Wide"), "value"
+    if kind == "NODES":
+        modifier = add_tree(floor, "GeometryNodeTransform", {}, True)
+        return modifier.node_group.nodes[1].inputs["Translation"], "default_value"
+    bpy.ops.object.armature_add()
+    floor.parent, target = bpy.context.object, add_object("Target")
+    floor.parent.pose.bones[0].constraints.new("COPY_LOCATION").target = target
+    return target, "location"
+
+
+@pytest.mark.parametrize("kind", ["PATH", "LATTICE", "CUTTER", "NODES", "BONE"])
+def test_keys_of_what_leads_a_collider_count_for_the_fingerprint(kind: str) -> None:
+    owner, path = add_led(kind)
+    value = getattr(owner, path)
+    start, end = (0.0, 1.0) if isinstance(value, float) else ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    found = [input_digest.of_inputs(bpy.context.scene)]
+    for keys in (((1, start), (9, start)), ((9, end),)):
+        key(owner, path, *keys)
+        seen = set()
+        for number in (1, 5):
+            frame(number)
+            seen.add(input_digest.of_inputs(bpy.context.scene))
+        assert len(seen) == 1
+        found += seen
+    assert len(set(found)) == 3
+
+
+def test_modifiers_of_curves_count_for_the_fingerprint() -> None:
+    floor = add_ball("Floor", kind="COLLIDER")
+    add_ball()
+    key(floor, "location", (1, 0.0), (5, 1.0), index=2)
+    found = {input_digest.of_inputs(bpy.context.scene)}
+    cycles = actions.curves(floor)[0].modifiers.new("CYCLES")
+    found.add(input_digest.of_inputs(bpy.context.scene))
+    cycles.mode_after = "MIRROR"
+    found.add(input_digest.of_inputs(bpy.context.scene))
+    assert len(found) == 3
+
+
+def test_where_nla_strips_lie_and_how_they_are_mixed_counts_for_the_fingerprint() -> None:
+    floor = add_ball("Floor", kind="COLLIDER")
+    add_ball()
+    key(floor, "location", (1, 0.0), (10, 1.0), index=2)
+    data = floor.animation_data
+    track = data.nla_tracks.new()
+    strip = track.strips.new("Rise", 5, data.action)
+    data.action = None
+    found = []
+
+    def changed() -> bool:
+        digests = set()
+        for number in (1, 9, 14):
+            frame(number)
+            digests.add(input_digest.of_inputs(bpy.context.scene))
+        found.extend(digests)
+        return len(digests) == 1 and found.count(found[-1]) == 1
+
+    assert changed()
+    strip.frame_start_ui = 8.0
+    assert changed()
+    strip.repeat = 2.0
+    assert changed()
+    strip.use_animated_influence = True
+    key(strip, "influence", (8, 0.0), (12, 1.0))
+    assert changed()
+    track.mute = True
+    assert changed()
+    track.select = strip.select = False
+    assert not changed()

@@ -120,6 +120,15 @@ def test_keyed_fields_are_read_at_every_frame() -> None:
 
 
 @pytest.mark.usefixtures("falling")
+def test_a_field_acts_while_its_keyframes_enable_it() -> None:
+    add_ball()
+    key(add_field("WIND"), "hide_viewport", (1, False), (4, True), (6, False))
+    bpy.context.scene.frame_set(1)
+    bpy.ops.softpressure.simulate()
+    assert [len(each.fields) for each in FallingWorld.made[-1].given] == [1, 1, 0, 0, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.usefixtures("falling")
 def test_noise_changes_the_strength_from_frame_to_frame_and_not_from_run_to_run() -> None:
     add_ball()
     add_field("WIND", strength=5.0, noise=2.0, seed=3)
@@ -130,6 +139,25 @@ def test_noise_changes_the_strength_from_frame_to_frame_and_not_from_run_to_run(
         runs.append([each.fields[0].strength for each in FallingWorld.made[-1].given])
     assert runs[0] == runs[1] and len(set(runs[0])) == len(runs[0])
     assert all(3.0 <= strength <= 7.0 for strength in runs[0])
+
+
+def test_a_collection_that_disables_a_field_makes_a_cache_out_of_date() -> None:
+    add_ball()
+    before, wind = inputs(), add_field("WIND")
+    windy = bpy.data.collections.new("Windy")
+    bpy.context.scene.collection.children.link(windy)
+    windy.objects.link(wind)
+    bpy.context.scene.collection.objects.unlink(wind)
+    blowing, layer = inputs(), bpy.context.view_layer.layer_collection.children["Windy"]
+    assert blowing != before
+    layer.hide_viewport = True  # the eye: it goes on acting
+    assert inputs() == blowing
+    windy.hide_viewport = True
+    assert inputs() == before
+    windy.hide_viewport, layer.exclude = False, True
+    assert inputs() == before
+    layer.exclude = False
+    assert inputs() == blowing
 
 
 def test_a_changed_field_or_weight_makes_a_cache_out_of_date() -> None:
@@ -178,6 +206,10 @@ def test_fields_that_do_not_act_are_reported_once() -> None:
     wall = add_ball("Wall", kind=None)
     bpy.ops.object.forcefield_toggle()
     wall.field.shape, wall.field.use_absorption = "SURFACE", True
+    wall.modifiers.new("Dust", "PARTICLE_SYSTEM")
+    assert "Particles" not in told()
+    wall.particle_systems[0].settings.force_field_2.type = "WIND"
+    assert told().count("; Particles (Wall)") == 1
     assert f"{wall.name}: the shape Surface" in told() and "Absorption of its force field is not supported" in told()
 
 

@@ -71,6 +71,15 @@ def test_a_keyed_valve_is_read_in_each_frame_and_makes_the_cache_out_of_date(fal
     assert valves == pytest.approx([0.5, 1.0], abs=0.01)
 
 
+def test_a_hose_is_closed_while_its_keyframes_disable_it(falling: Any) -> None:
+    *_, hose = linked()
+    key(hose, "hide_viewport", (1, False), (3, True))
+    bpy.context.scene.frame_set(1)
+    for number in (2, 3):
+        frame(number)
+    assert given(this_run().world) == [{0: 1.0}, {0: 0.0}]
+
+
 def test_conductance_valve_pump_and_leak_count_for_the_fingerprint_and_names_do_not() -> None:
     one, _, hose = linked()
     session, scene = this_session(), bpy.context.scene

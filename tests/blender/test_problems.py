@@ -6,7 +6,19 @@ import bpy
 import numpy as np
 import pytest
 from bpy_panels import body_rows
-from bpy_scene import OUTWARD, TETRAHEDRON, FallingWorld, add_ball, add_group, add_mesh, as_drawn, frame, play, select
+from bpy_scene import (
+    OUTWARD,
+    TETRAHEDRON,
+    FallingWorld,
+    add_ball,
+    add_group,
+    add_mesh,
+    add_primitive,
+    as_drawn,
+    frame,
+    play,
+    select,
+)
 from bpy_seen import height, problem_of, rest, shown, state_text, this_run, this_session, told
 from softpressure_ext.core import DivergenceError
 from softpressure_ext.softpressure.state import sessions
@@ -79,6 +91,31 @@ def test_a_body_hidden_while_it_plays_stops_the_simulation_until_it_is_shown() -
     this_session().activity = sessions.Activity.IDLE
     play(3, 4)
     assert this_run().cache.last_frame == 4
+
+
+def test_obstacles_of_blender_are_told_of_until_there_is_a_collider() -> None:
+    floor, wall = (add_primitive("plane", None, name, size=4.0) for name in ("Floor", "Wall"))
+    add_ball()
+    assert told() == ""
+    floor.modifiers.new("Collision", "COLLISION")
+    assert told().startswith("Floor: Blender's own physics collides there") and "Add Collider" in told()
+    select(wall)
+    bpy.ops.rigidbody.object_add(type="PASSIVE")
+    assert told().startswith("Floor, Wall: ")
+    select(floor)
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    assert told() == ""
+
+
+def test_a_body_beside_baked_ones_is_told_how_it_can_be_simulated() -> None:
+    add_ball()
+    bpy.ops.softpressure.simulate()
+    bpy.ops.softpressure.bake()
+    add_ball("Late", (3, 0, 5))
+    assert told() == "Late is not simulated yet. Ball is baked: press Free Bake, then Simulate, and bake again."
+    bpy.ops.softpressure.free_bake()
+    bpy.ops.softpressure.simulate()
+    assert told() == ""
 
 
 def test_an_error_of_a_run_ends_with_its_inputs(monkeypatch: pytest.MonkeyPatch) -> None:

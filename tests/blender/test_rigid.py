@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
 from bpy_scene import FallingWorld, add_ball, add_mesh, add_object, add_primitive, frame, key, play, reopen, select
-from bpy_seen import rest, shown, this_run, this_session
+from bpy_seen import rest, shown, this_run, this_session, told
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.cache import disk
@@ -159,6 +159,31 @@ def test_modifiers_shape_the_solid() -> None:
         frame(1)
         solid = this_run().start.rigid[0]
         assert signed_volume(solid.positions, solid.triangles) == pytest.approx(2.0, rel=1e-5)
+
+
+def test_a_solid_that_is_bent_as_it_moves_is_told_of() -> None:
+    still, bent = add_ball("Still", kind="RIGID"), add_ball("Bent", (3, 0, 5), "RIGID")
+    still.modifiers.new("Bevel", "BEVEL")
+    twist = bent.modifiers.new("Twist", "SIMPLE_DEFORM")
+    play(1, 3)
+    assert told() == ""
+    key(twist, "angle", (1, 0.0), (5, 1.0))
+    play(1, 3)
+    assert told().startswith("Bent: its modifiers or shape keys change its shape") and "Still" not in told()
+
+
+def test_a_duplicate_of_a_body_that_is_held_moves_with_the_mouse() -> None:
+    ball = add_ball(kind="RIGID")
+    play(1, 4)
+    held = np.array(ball.matrix_world)
+    select(ball)
+    bpy.ops.object.duplicate()
+    bpy.context.view_layer.update()
+    twin = bpy.context.object
+    twin.location = (3, 0, 1)
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(np.array(twin.matrix_world)[:3, 3], (3, 0, 1), rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(np.array(ball.matrix_world), held)
 
 
 def test_parents_may_move_and_the_body_does_not_follow() -> None:

@@ -91,7 +91,7 @@ def test_divergence_names_the_body_and_a_remedy_that_works(method):
     sentence = str(refused.value)
     found = re.fullmatch(
         r"ball: the motion grows beyond all bounds in frame (\d+), substep \d+ of 10\. Raise the substeps to about "
-        r"(\d+), choose the method EXPLICIT, or look for extreme pressures, stiffness or animation\.",
+        r"(\d+), choose the method EXPLICIT, or look for extreme pressures, stiffness, force fields or animation\.",
         sentence,
     )
     assert found, sentence
