@@ -156,6 +156,11 @@ class World:
             self._feet[membrane] = feet_of(self.model, membrane, rest)
         return beside(self._segments.model, membrane, x, drawn, self._feet[membrane].at(x))
 
+    def beside(self, membrane: int, drawn: FloatArray, feet: FloatArray) -> FloatArray:
+        """Drawn vertices [m] that stand off their feet on a membrane [m] by more than its thickness only where free."""
+        free = float(self.model.thickness[membrane])
+        return beside(self._segments.model, membrane, self._state.positions, drawn, feet, free)
+
     def velocities(self, membrane: int) -> FloatArray:
         """Velocities [m/s] of a membrane in the caller's vertex order, shape (vertex_count, 3)."""
         return followed(self.model, membrane, points_of(self.model, membrane), self._state.velocities)
@@ -329,11 +334,8 @@ class World:
     def _yield(self, state: State, tick: float) -> None:
         """Plastic changes after a tick [s], and the solver for them."""
         assert self._plastic is not None
-        broken = state.keyed.bond_broken
-        model = self._segments.model
-        mass = self._solver.vertex_mass
-        torn = state.keyed.torn
-        is_other = self._plastic.after(state, model, mass, tick)
+        model, broken, torn = self._segments.model, state.keyed.bond_broken, state.keyed.torn
+        is_other = self._plastic.after(state, model, self._solver.vertex_mass, tick)
         self._use(state)
         if state.keyed.torn is not torn:
             self._flow.opened(state, model, self._segments.model)
@@ -377,9 +379,8 @@ class World:
         return reports_of(self._segments.model, notes, crossed, change)
 
     def _measured(self, state: State) -> Measured:
-        model = self._segments.model
-        mass = self._solver.vertex_mass
-        return self._measurements.at(state, model, mass, self._segments.left(state.rest_lengths))
+        left = self._segments.left(state.rest_lengths)
+        return self._measurements.at(state, self._segments.model, self._solver.vertex_mass, left)
 
     def _start(self) -> State:
         state = State.at_rest(self.model)

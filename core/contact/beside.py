@@ -3,7 +3,8 @@
 A drawn vertex stands off the simulated surface that it follows, inwards or outwards. It may by a third of what the gap
 of this surface to others is larger there than the distance it keeps (by half of it, triangles between such vertices of
 two bodies would cross): so the two surfaces are one where they touch, and what is drawn goes through nothing that the
-simulated surface does not go through.
+simulated surface does not go through. A mesh that follows an even one, which keeps its details off others by its
+thickness, may stand off by that wherever it is.
 """
 
 from typing import NamedTuple
@@ -48,18 +49,21 @@ def feet_of(model: Model, membrane: int, drawn: FloatArray) -> Feet:
     return Feet(triangles[face], weights)
 
 
-def beside(model: Model, membrane: int, x: FloatArray, drawn: FloatArray, feet: FloatArray) -> FloatArray:
+def beside(
+    model: Model, membrane: int, x: FloatArray, drawn: FloatArray, feet: FloatArray, free: float = 0.0
+) -> FloatArray:
     """Drawn vertices [m] that stand off their feet [m] by no more than the gap to other bodies there allows.
 
-    x: of all points [m]. Bodies that this one ignores have no gap.
+    x: of all points [m]; `free`: by how much they may stand off anywhere [m]. Bodies that this one ignores have no gap.
     """
     off = drawn - feet
     length = np.linalg.norm(off, axis=1)
-    size = float(np.ptp(feet, axis=0).max(initial=0.0))
-    stands = np.flatnonzero((length > NEAREST * size) & (length < FARTHEST * size))
+    size = float(np.ptp(x[slice(*model.body_point_start[membrane : membrane + 2])], axis=0).max())
+    stands = np.flatnonzero((length > max(NEAREST * size, free)) & (length < FARTHEST * size))
     if not len(stands):
         return drawn
-    places, reach = feet[stands], length[stands] / STANDING + float(model.thickness[membrane])
+    kept = float(model.thickness[membrane]) + free
+    places, reach = feet[stands], (length[stands] - free) / STANDING + kept
     near = _near_triangles(model, membrane, x, places, reach)
     if not len(near):
         return drawn
@@ -68,7 +72,7 @@ def beside(model: Model, membrane: int, x: FloatArray, drawn: FloatArray, feet: 
     there, faces = x[used], number.reshape(-1, 3).astype(np.int32)
     set_gaps(places, reach, there, faces, tree_of(there, faces), ALL, gaps)
     drawn = drawn.copy()
-    most = STANDING * np.maximum(gaps - model.thickness[membrane], 0.0)
+    most = np.minimum(gaps, free) + STANDING * np.maximum(gaps - kept, 0.0)
     drawn[stands] = places + np.minimum(1.0, most / length[stands])[:, None] * off[stands]
     return drawn
 

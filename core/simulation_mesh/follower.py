@@ -38,6 +38,8 @@ class Follower:
         bind(drawn, normals, x, self._triangles, unit, start, entry // 3, even.face, self.triangle, self.weights)
         self.offsets = np.zeros((count, 3))
         set_offsets(x, vertex_normals(x, self._triangles), self._triangles, self._binding(), drawn)
+        #: How far drawn vertices stand off the even surface, on either side, in its units.
+        self.reach: FloatArray = np.sqrt((self.offsets * self.offsets).sum(axis=1))
 
     def _binding(self) -> tuple[Numbers, FloatArray, FloatArray]:
         return self.triangle, self.weights, self.offsets
@@ -45,7 +47,7 @@ class Follower:
     @property
     def stand_off(self) -> float:
         """How far drawn vertices stand out of the even surface at most, in its units."""
-        return float(np.linalg.norm(self.offsets[self.offsets[:, 2] > 0.0], axis=1).max(initial=0.0))
+        return float(self.reach[self.offsets[:, 2] > 0.0].max(initial=0.0))
 
     def positions(self, even_positions: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Drawn positions, shape (drawn_count, 3), for positions of the even mesh's vertices."""
@@ -58,9 +60,10 @@ class Follower:
         )
         return out
 
-    def interpolated(self, even_values: FloatArray) -> FloatArray:
-        """Values at drawn vertices from values at the even mesh's vertices, shape (drawn_count, ...)."""
-        found: FloatArray = np.einsum("vk,vk...->v...", self.weights, even_values[self._triangles[self.triangle]])
+    def interpolated(self, even_values: FloatArray, chosen: Numbers | slice = slice(None)) -> FloatArray:
+        """Values at drawn vertices, or chosen ones, from values at the even mesh's vertices, shape (count, ...)."""
+        corners = self._triangles[self.triangle[chosen]]
+        found: FloatArray = np.einsum("vk,vk...->v...", self.weights[chosen], even_values[corners])
         return found
 
     def transfer(self, drawn_values: FloatArray) -> FloatArray:

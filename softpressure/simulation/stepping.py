@@ -104,7 +104,10 @@ def frame_of(world: World, start: snapshot.Snapshot, reading: Reading) -> tuple[
     """
     positions = []
     for number, body in enumerate(start.bodies):
-        seen = body.seen(world.positions(number))
+        simulated = world.positions(number)
+        seen = body.seen(simulated)
+        far, feet = body.farthest(simulated, float(world.model.thickness[number]))
+        seen[far] = world.beside(number, seen[far], feet)
         if number in reading.placed:
             vertices, places = reading.placed[number]
             seen[vertices] = places

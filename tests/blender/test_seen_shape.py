@@ -7,9 +7,11 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+import shapes
 from bpy_panels import body_rows
-from bpy_scene import add_floor, add_primitive, add_tree, frame, give, play
+from bpy_scene import add_floor, add_mesh, add_primitive, add_tree, frame, give, play
 from bpy_seen import captured, fallen, problem_of, shown, this_session
+from softpressure_ext.core import topology
 from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
@@ -325,6 +327,25 @@ def test_a_subdivided_jelly_is_not_drawn_in_the_floor_that_flattens_it() -> None
         lowest.append(seen(cube)[:, 2].min())
     assert not this_session().refusals.error
     assert min(lowest) > -0.05
+
+
+@pytest.mark.parametrize("kind", ["MEMBRANE", "SOLID"])
+def test_what_stands_far_off_an_even_mesh_is_not_drawn_in_the_floor(kind: str) -> None:
+    """An open animal with warts, upside down, at the least detail: its horns were drawn 40 mm in the floor."""
+    scene = bpy.context.scene
+    scene.softpressure.detail, scene.frame_end = "DRAFT", 30
+    add_floor()
+    x, triangles = shapes.beast(0.025)
+    warts = 0.008 * np.sin(np.random.default_rng(0).uniform(0.0, 40.0, len(x)))
+    x = x + warts[:, None] * topology.vertex_normals(x, triangles)
+    beast = add_mesh("Beast", x * (1.0, -1.0, -1.0) + (0.0, 0.0, 1.2), triangles[1:])
+    assert bpy.ops.softpressure.set_type(type=kind) == {"FINISHED"}
+    lowest = []
+    for number in range(1, 31):
+        frame(number)
+        lowest.append(seen(beast)[:, 2].min())
+    assert not this_session().refusals.error and captured().drawn is not None
+    assert -1e-4 < min(lowest) < 0.01
 
 
 @pytest.mark.usefixtures("falling")

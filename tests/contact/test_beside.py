@@ -68,6 +68,21 @@ def test_what_is_drawn_goes_through_nothing():
     assert (off <= STANDING * np.maximum(feet[:, 2] - KEPT, 0.0) + 1e-12)[~is_far].all()
 
 
+def test_what_may_stand_off_anywhere_does_and_goes_through_nothing():
+    """Details of a mesh that follows an even one, up to the thickness that keeps them off."""
+    x, triangles = on_floor(shapes.icosphere(3, 1.0), 0.01)
+    world, free = scene((x, triangles)), 0.02
+    feet = np.random.default_rng(3).uniform(x.min(axis=0), x.max(axis=0), (5000, 3)) * (1.0, 1.0, 0.1)
+    drawn = feet + np.random.default_rng(4).uniform(-0.04, 0.04, feet.shape)
+    found = beside(world.model, 0, world.save().positions, drawn, feet, free)
+    away, off = np.linalg.norm(drawn - feet, axis=1), np.linalg.norm(found - feet, axis=1)
+    np.testing.assert_array_equal(found[away <= free], drawn[away <= free])
+    is_far = away > free
+    most = np.minimum(feet[:, 2], free) + STANDING * np.maximum(feet[:, 2] - KEPT - free, 0.0)
+    np.testing.assert_allclose(off[is_far], np.minimum(away, most)[is_far], rtol=1e-9)
+    assert (off < away - 1e-6)[is_far].sum() > 100 and found[is_far, 2].min() >= 0.0
+
+
 def test_gaps_are_distances_within_reach():
     random = np.random.default_rng(1)
     x, triangles = shapes.icosphere(2)
