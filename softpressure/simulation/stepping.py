@@ -106,8 +106,11 @@ def frame_of(world: World, start: snapshot.Snapshot, reading: Reading) -> tuple[
     for number, body in enumerate(start.bodies):
         simulated = world.positions(number)
         seen = body.seen(simulated)
-        far, feet = body.farthest(simulated, float(world.model.thickness[number]))
-        seen[far] = world.beside(number, seen[far], feet)
+        if body.drawn is not None and body.drawn.surface is None:  # else the vertices are not what is seen
+            follower = body.drawn.follower
+            far = np.flatnonzero(follower.reach > world.model.thickness[number])
+            if len(far):
+                seen[far] = world.beside(number, seen[far], follower.interpolated(simulated, far))
         if number in reading.placed:
             vertices, places = reading.placed[number]
             seen[vertices] = places

@@ -52,17 +52,6 @@ class SoftSnapshot:
         """Where the drawn vertices are for simulated ones at `positions` [m]."""
         return positions if self.drawn is None else self.drawn.at(positions)
 
-    def farthest(self, positions: FloatArray, most: float) -> tuple[IntArray, FloatArray]:
-        """Drawn vertices that stand off the simulated surface by more than `most` [m], and where they stand on it.
-
-        None of what is seen subdivided, whose vertices are not what is seen.
-        """
-        if self.drawn is None or self.drawn.surface is not None:
-            return np.zeros(0, np.int32), np.zeros((0, 3))
-        follower = self.drawn.follower
-        far = np.flatnonzero(follower.reach > most)
-        return far, follower.interpolated(positions, far)
-
     def led(self, drawn_positions: FloatArray, vertices: IntArray | None = None) -> FloatArray:
         """Where the animation has what is simulated, or some vertices of it, for drawn vertices at positions [m]."""
         if self.drawn is None:

@@ -55,6 +55,9 @@ class FallingWorld:
             state.positions[self._points(membrane)] = positions
         state.frame += 1
 
+    def beside(self, membrane: int, drawn: Any, feet: Any) -> Any:
+        return drawn  # nothing touches
+
     def rigid_transform(self, rigid: int) -> Any:
         """Falls as the vertices do, and turns about its centre at the speed it started with."""
         solids, time = self.model.rigid, self.state.frame / self.frame_rate
