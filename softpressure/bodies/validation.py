@@ -4,6 +4,9 @@ Problems are computed from the present file, not stored, so they end with their 
 by repairing the mesh. Problems found at a start only (evaluated meshes, the solver) hold for the inputs of that start.
 """
 
+from collections.abc import Iterator
+from functools import partial
+
 import bpy
 
 from ...core import MeshError, SoftPressureError
@@ -27,14 +30,22 @@ def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
 
 
 def _static_problems(scene: bpy.types.Scene) -> dict[int, str]:
-    found = {}
+    found, known = {}, sessions.of_objects(scene)
     for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"):
-        try:
-            check(scene, obj)
-        except SoftPressureError as error:
-            found[obj.session_uid] = wording.of(error)
+        if sentence := known.get(scene, ("problem", obj.session_uid), partial(_problem, scene, obj)):
+            found[obj.session_uid] = sentence
     _spread(scene, found)
     return found
+
+
+def _problem(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[str, set[bpy.types.Object]]:
+    """Why a body takes no part, empty if it does, and the objects that this depends on."""
+    read = {obj, obj.softpressure.attach_to, obj.softpressure.cage_object, *_parents(obj)} - {None}
+    try:
+        check(scene, obj)
+    except SoftPressureError as error:
+        return wording.of(error), read
+    return "", read
 
 
 def _spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:
@@ -120,15 +131,19 @@ def not_evaluated(obj: bpy.types.Object) -> SoftPressureError:
 
 def _check_parents(obj: bpy.types.Object) -> None:
     """Raise if an object is a child of a rigid body, which is moved after its children were read."""
-    parent = obj.parent
-    while parent is not None:
+    for parent in _parents(obj):
         if parent.type == "MESH" and parent.softpressure.kind == "RIGID":
             remedy = "attach it instead" if obj.softpressure.kind == "SOFT" else "make it part of that mesh"
             raise MeshError(
                 f"{obj.name}: its parent {parent.name} is a rigid body. "
                 f"Clear the parent (Alt P, Keep Transformation) and {remedy}."
             )
-        parent = parent.parent
+
+
+def _parents(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    while (parent := obj.parent) is not None:
+        yield parent
+        obj = parent
 
 
 def _check_cage(obj: bpy.types.Object) -> None:

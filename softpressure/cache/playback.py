@@ -1,7 +1,7 @@
 """Shows cached frames: a pure function of the scene's time."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -82,10 +82,10 @@ def let_go(obj: bpy.types.Object, session: sessions.Session) -> None:
     rigid_pose.release(obj)
 
 
-def let_go_new(session: sessions.Session, depsgraph: bpy.types.Depsgraph) -> None:
+def let_go_new(session: sessions.Session, updated: Iterable[bpy.types.ID]) -> None:
     """Release rigid bodies that came while a frame is shown, as duplicates of those that it holds."""
     held = (session.display.pose or session.run).object_uids
-    for obj in (update.id.original for update in depsgraph.updates):
+    for obj in updated:
         if isinstance(obj, bpy.types.Object) and obj.softpressure.kind == "RIGID" and obj.session_uid not in held:
             rigid_pose.release(obj)
 
