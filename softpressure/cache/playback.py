@@ -83,10 +83,10 @@ def let_go(obj: bpy.types.Object, session: sessions.Session) -> None:
 
 
 def let_go_new(session: sessions.Session, updated: Iterable[bpy.types.ID]) -> None:
-    """Release rigid bodies that came while a frame is shown, as duplicates of those that it holds."""
+    """Release objects that came by the constraints of a held body: its duplicates, and those they were copied to."""
     held = (session.display.pose or session.run).object_uids
     for obj in updated:
-        if isinstance(obj, bpy.types.Object) and obj.softpressure.kind == "RIGID" and obj.session_uid not in held:
+        if isinstance(obj, bpy.types.Object) and obj.session_uid not in held:
             rigid_pose.release(obj)
 
 
