@@ -78,6 +78,19 @@ def test_what_becomes_of_a_linked_duplicate_does_not_touch_the_original(becomes:
     assert abs(rest(copy) - rest(ball)).max() == 0.0
 
 
+def test_what_was_given_the_mesh_of_a_body_keeps_no_frame_of_it() -> None:
+    ball, other = add_ball(), add_ball("Other", (3, 0, 5), kind=None)
+    at_rest = mesh_io.read_rest(ball)
+    play(1, 4)
+    select(other, ball)
+    bpy.ops.object.make_links_data(type="OBDATA")
+    assert other.data == ball.data
+    play(1, 6)
+    assert other.data != ball.data and height(ball) < 5.0
+    assert other.data.shape_keys is None
+    np.testing.assert_array_equal(mesh_io.read_local(other.data), at_rest)
+
+
 def test_freeing_one_of_two_that_share_a_bake_leaves_the_other() -> None:
     ball = add_ball()
     bpy.ops.softpressure.simulate()
