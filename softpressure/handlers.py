@@ -64,7 +64,7 @@ def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph)
 def on_depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Objects may have been edited, or anything that is not told of; sessions compare on their next use."""
     updated: list[Any] = [update.id.original for update in depsgraph.updates]
-    if updated and all(isinstance(each, _TOLD_WITH_OBJECTS) for each in updated):
+    if updated and (updated == [scene] or all(isinstance(each, _TOLD_WITH_OBJECTS) for each in updated)):
         sessions.mark({each.session_uid for each in updated}, scene)
     else:
         sessions.mark_all()

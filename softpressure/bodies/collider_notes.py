@@ -23,7 +23,8 @@ def notes(scene: bpy.types.Scene) -> list[str]:
     )
     if not found:
         return []
-    return [f"{_names(found)}: Blender's own physics collides there, bodies here pass through. Select and press Add Collider."]
+    text = "Blender's own physics collides there, bodies here pass through. Select and press Add Collider."
+    return [f"{_names(found)}: {text}"]
 
 
 def _names(found: list[str]) -> str:

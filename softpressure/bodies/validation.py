@@ -31,8 +31,11 @@ def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
 
 def _static_problems(scene: bpy.types.Scene) -> dict[int, str]:
     found, known = {}, sessions.of_objects(scene)
+    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
     for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"):
-        if sentence := known.get(scene, ("problem", obj.session_uid), partial(_problem, scene, obj)):
+        if graphs and not any(obj.evaluated_get(graph).is_evaluated for graph in graphs):
+            found[obj.session_uid] = wording.of(not_evaluated(obj))  # its modifiers and animation would be ignored
+        elif sentence := known.get(scene, ("problem", obj.session_uid), partial(_problem, scene, obj)):
             found[obj.session_uid] = sentence
     _spread(scene, found)
     return found
@@ -90,7 +93,6 @@ def check(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
     """Raise `SoftPressureError` if a body cannot take part, judging by the file without evaluating it."""
     settings, kind = obj.softpressure, obj.softpressure.kind
     object_checks.check_object(obj, kind)
-    _check_evaluated(scene, obj)
     if kind != "RIGID":
         _check_parents(obj)
     if kind == "SOFT" and not settings.is_baked:
@@ -112,13 +114,6 @@ def _check_closed(obj: bpy.types.Object) -> None:
     """Check the surface of a body that is not baked."""
     if not obj.softpressure.is_baked:
         object_checks.check_shape(obj, obj.softpressure.kind)
-
-
-def _check_evaluated(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
-    """Raise if no evaluated view layer holds an object: its modifiers and animation would be ignored."""
-    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
-    if graphs and not any(obj.evaluated_get(graph).is_evaluated for graph in graphs):
-        raise not_evaluated(obj)
 
 
 def not_evaluated(obj: bpy.types.Object) -> SoftPressureError:

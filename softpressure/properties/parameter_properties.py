@@ -17,10 +17,7 @@ Group = Any  # a property group: its members are known to Blender only
 
 def on_change(settings: Group, _context: bpy.types.Context) -> None:
     """Mark the simulation as possibly out of date."""
-    if isinstance(settings.id_data, bpy.types.Object):
-        sessions.mark({settings.id_data.session_uid})
-    else:
-        sessions.mark_all()
+    sessions.mark({settings.id_data.session_uid})
 
 
 def _on_given_change(choice: str) -> Any:

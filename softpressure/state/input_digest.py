@@ -57,8 +57,10 @@ def of_inputs(scene: bpy.types.Scene, known: memos.ObjectMemo | None = None) -> 
         digest.add(metres)
     bodies = [obj for obj in scene.objects if obj.softpressure.kind != "NONE" and _takes_part(obj)]
     fields = {obj: _of_field(obj) for obj in effectors.acting(effectors.enabled(scene))}
+    acting = frozenset(obj.session_uid for obj in fields)
     names = {
-        obj.session_uid: known.get(scene, ("digest", obj.session_uid), partial(_of_body, obj, fields)) for obj in bodies
+        obj.session_uid: known.get(scene, ("digest", obj.session_uid, acting), partial(_of_body, obj, fields))
+        for obj in bodies
     }
     digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) + _of_ignored(obj, names) for obj in bodies))
     if links := sorted(_of_hose(obj, names) for obj in hoses.of_scene(scene)):

@@ -372,6 +372,16 @@ def test_objects_of_a_view_layer_that_does_not_tell_are_read_again() -> None:
     assert known()[0] != before
 
 
+def test_the_only_object_of_a_scene_is_told_of_when_it_is_excluded() -> None:
+    for obj in [each for each in bpy.data.objects if each != of("Stone")]:
+        bpy.data.objects.remove(obj)
+    into_inner("Stone")
+    assert known()[1] == {}
+    bpy.context.view_layer.layer_collection.children["Inner"].exclude = True
+    update()
+    assert "is not evaluated" in known()[1][of("Stone").session_uid]
+
+
 def test_an_edit_has_only_the_edited_bodies_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     add_mesh = digests.add_mesh
@@ -391,6 +401,8 @@ def test_an_edit_has_only_the_edited_bodies_read(monkeypatch: pytest.MonkeyPatch
     assert read_by(lambda: give(of("Stone"), friction=0.125)) == {"Stone"}
     assert read_by(lambda: shift("Floor", True)) == {"Floor"}
     assert read_by(lambda: of("Aside").location.__setitem__(0, 1.0)) == set()
+    assert read_by(lambda: of("Stone").select_set(True)) == set()
+    assert read_by(lambda: give(bpy.context.scene, ambient_pressure=5e4)) == set()
     of("Held").data = of("Caged").data
     assert read_by(update) == {"Ball", "Stone", "Held", "Cage", "Caged", "Floor"}
     assert read_by(lambda: of("Held").data.update()) == {"Held", "Cage", "Caged"}
