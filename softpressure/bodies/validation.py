@@ -150,7 +150,7 @@ def _check_cage(obj: bpy.types.Object) -> None:
         raise MeshError(f"{obj.name}: has no cage to simulate. Choose one, or another simulation mesh.")
     if cage.softpressure.kind != "NONE":
         raise MeshError(f"{obj.name}: its cage {cage.name} is a body itself. Remove that body, or choose another cage.")
-    if cage.mode == "EDIT":
+    if mesh_io.is_edited(cage):
         raise MeshError(f"{cage.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab).")
 
 

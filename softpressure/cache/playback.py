@@ -44,7 +44,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         key = mesh_io.live_key(obj)
         if key is None:
             continue
-        if obj.mode == "EDIT":
+        if mesh_io.is_edited(obj):
             session.display.late.add(obj.session_uid)
             continue
         number = number_of.get(obj.session_uid)
@@ -114,7 +114,10 @@ def _free_bodies(scene: bpy.types.Scene) -> tuple[list[bpy.types.Object], list[b
 def catch_up(scene: bpy.types.Scene) -> None:
     """Show the present frame in bodies that were in Edit Mode when it was set."""
     session = sessions.of(scene)
-    if any(obj.session_uid in session.display.late and obj.mode != "EDIT" for obj in sessions.objects(scene, "SOFT")):
+    if any(
+        obj.session_uid in session.display.late and not mesh_io.is_edited(obj)
+        for obj in sessions.objects(scene, "SOFT")
+    ):
         show(scene)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import bpy
 
-from ..scene_io import instances
+from ..scene_io import instances, mesh_io
 from . import input_digest, jobs
 from .memos import change_count as change_count
 from .memos import forget_objects as forget_objects
@@ -205,7 +205,7 @@ class Session:
         shape of its own until that is left.
         """
         moving = objects(scene, "SOFT", "RIGID", "COLLIDER")
-        if self.run.cache is None or any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in moving):
+        if self.run.cache is None or any(obj.softpressure.is_baked or mesh_io.is_edited(obj) for obj in moving):
             return False
         return self.inputs(scene) != self.run.cache.input_fingerprint
 
@@ -302,7 +302,7 @@ def waits_for(scene: bpy.types.Scene) -> str:
     for obj in objects(scene, "SOFT", "RIGID", "COLLIDER"):
         if obj.softpressure.is_baked:
             return f"{obj.name}: is baked. Free the bake before simulating again."
-        if obj.mode == "EDIT":
+        if mesh_io.is_edited(obj):
             return f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab)."
     return ""
 
