@@ -2,7 +2,6 @@
 
 import bpy
 
-from . import live_key
 from .blender_types import Mesh
 
 
@@ -20,6 +19,8 @@ def ensure(obj: bpy.types.Object) -> str:
     """
     if obj.library is not None or obj.mode == "EDIT" or not is_shared(obj):
         return ""
+    from . import live_key  # which needs the core
+
     shared: Mesh = obj.data
     obj.data = shared.copy()
     left = [each for each in bpy.data.objects if each.data == shared and shared.is_editable]
