@@ -6,6 +6,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..softpressure.reports import status
+from ..softpressure.scene_io import mesh_io
 from ..softpressure.scene_io.blender_types import Context
 from ..softpressure.state import jobs, sessions
 from .job import JobOperator
@@ -26,7 +27,7 @@ def _free_bodies(context: Context) -> str:
     for obj in sessions.objects(context.scene, "SOFT", "RIGID"):
         if obj.softpressure.is_baked:
             return f"{obj.name}: is baked already. Free the bake first."
-        if obj.mode == "EDIT":
+        if mesh_io.is_edited(obj):
             return f"{obj.name}: is in Edit Mode. Leave it (Tab) before baking."
     return ""
 

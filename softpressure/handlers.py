@@ -19,6 +19,8 @@ from .simulation import loading
 from .state import jobs, sessions, versions
 
 _log = logging.getLogger("softpressure")
+#: Data whose updates name the objects that they are of, too, as far as these are concerned.
+_TOLD_WITH_OBJECTS = (bpy.types.Object, bpy.types.Mesh, bpy.types.Key, bpy.types.Material, bpy.types.ShaderNodeTree)
 
 
 def _guarded(function: Callable[..., None]) -> Callable[..., None]:
@@ -51,6 +53,7 @@ def on_frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
 @_guarded
 def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Simulate the next frame; correct what is shown by the current matrices."""
+    sessions.forget_objects()  # what was edited just before is evaluated with the frame, and not told again
     if sessions.has_bodies(scene):
         from .simulation import timeline
 
@@ -59,13 +62,17 @@ def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph)
 
 @_guarded
 def on_depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """Anything may have been edited; sessions compare on their next use."""
-    sessions.mark_all()
+    """Objects may have been edited, or anything that is not told of; sessions compare on their next use."""
+    updated: list[Any] = [update.id.original for update in depsgraph.updates]
+    if updated and (updated == [scene] or all(isinstance(each, _TOLD_WITH_OBJECTS) for each in updated)):
+        sessions.mark({each.session_uid for each in updated}, scene)
+    else:
+        sessions.mark_all()
     session = sessions.of(scene)
     if session.run.cache is not None:
         from .cache import playback
 
-        playback.let_go_new(session, depsgraph)
+        playback.let_go_new(session, updated)
     if session.display.late:
         from .cache import playback
 

@@ -99,7 +99,7 @@ def free(scene: bpy.types.Scene) -> int:
     """Remove all bakes of a scene; returns how many objects had one. Raises `SoftPressureError` in Edit Mode."""
     baked = sessions.baked(scene)
     for obj in baked:
-        if obj.mode == "EDIT":
+        if mesh_io.is_edited(obj):
             raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before its bake is freed.")
     for obj in baked:
         free_object(obj)
@@ -136,7 +136,7 @@ def _parents(
 
 def _check(obj: bpy.types.Object) -> None:
     """Raise if an object cannot be baked now."""
-    if obj.mode == "EDIT":
+    if mesh_io.is_edited(obj):
         raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before baking.")
     if obj.softpressure.is_baked:
         raise SoftPressureError(f"{obj.name}: is baked already. Free the bake first.")

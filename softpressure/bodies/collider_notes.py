@@ -1,7 +1,8 @@
-"""What Blender's own physics collides with and bodies here do not, as a person may expect."""
+"""What collides, or does not, other than a person may expect."""
 
 import bpy
 
+from ..scene_io import actions
 from ..state import sessions
 
 #: So many are named.
@@ -9,16 +10,25 @@ _NAMED = 3
 
 
 def notes(scene: bpy.types.Scene) -> list[str]:
-    """A sentence if a scene has obstacles of Blender's, but no collider; whoever added one knows of them."""
-    if sessions.objects(scene, "COLLIDER"):
-        return []
+    """A sentence on colliders that are disabled by keys; or on obstacles of Blender's in a scene without a collider.
+
+    Whoever added one knows that those are none.
+    """
+    if colliders := sessions.objects(scene, "COLLIDER"):
+        keyed = [obj.name for obj in colliders if "hide_viewport" in actions.animated_paths(obj)]
+        text = "keyed visibility does not stop a collider. Let keys move it out of the way, too."
+        return [f"{_names(keyed)}: {text}"] if keyed else []
     found = sessions.memo.get(
         ("obstacles", scene.session_uid), lambda: [obj.name for obj in scene.objects if _is_obstacle(obj)]
     )
     if not found:
         return []
-    names = ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
-    return [f"{names}: Blender's own physics collides there, bodies here pass through. Select and press Add Collider."]
+    text = "Blender's own physics collides there, bodies here pass through. Select and press Add Collider."
+    return [f"{_names(found)}: {text}"]
+
+
+def _names(found: list[str]) -> str:
+    return ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
 
 
 def _is_obstacle(obj: bpy.types.Object) -> bool:

@@ -81,7 +81,14 @@ def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
         else sessions.refused_kinds.get(obj.session_uid, "NONE")
     )
     mesh: Mesh = obj.data
-    states = (kind, obj.mode, mesh.is_editable, object_checks.closing_modifier(obj), obj.softpressure.rigid_shape)
+    states = (
+        kind,
+        obj.mode,
+        mesh_io.is_edited(obj),
+        mesh.is_editable,
+        object_checks.closing_modifier(obj),
+        obj.softpressure.rigid_shape,
+    )
     more = (simulation_mesh_choice.unfollowed(obj), obj.softpressure.body_type, obj.softpressure.simulation_mesh)
     seen = digests.of_arrays([states, more, sorted(_useless_for(obj)), looked_at(obj)])
     if seen != name:
@@ -110,7 +117,7 @@ def _useless_for(obj: bpy.types.Object) -> set[str]:
 
 def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
     mesh: Mesh = obj.data
-    if obj.mode != "OBJECT" or kind == "NONE" or not mesh.is_editable:
+    if obj.mode != "OBJECT" or mesh_io.is_edited(obj) or kind == "NONE" or not mesh.is_editable:
         return ()
     if kind == "SOFT" and (node_trees.mesh_maker(obj) or simulation_mesh_choice.unfollowed(obj)):
         return ("APPLY_MODIFIER",)

@@ -110,7 +110,7 @@ def check_object(obj: bpy.types.Object, kind: str) -> None:
     """Raise `MeshError` if an object cannot be a body of this kind, whatever the shape of its mesh."""
     if obj.type != "MESH" and not (kind == "COLLIDER" and instances.is_collection(obj)):
         raise MeshError(f"{obj.name}: a {obj.type.lower()} object; only meshes can be bodies. Convert it to a mesh.")
-    if obj.mode == "EDIT":
+    if mesh_io.is_edited(obj):
         raise MeshError(f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab).")
     check_scale(obj)
     check_ownership(obj, kind)

@@ -94,8 +94,8 @@ def apply(scene: bpy.types.Scene, name: str, objects: Iterable[bpy.types.Object]
     from .setup import add_all  # which loads the core
 
     setup, given, flat = SETUPS[name], list(objects), list[str]()
-    editing = [obj.name for obj in given if obj.mode == "EDIT"]
-    empty = [obj.name for obj in given if obj.mode != "EDIT" and not max(obj.dimensions[:]) > 0.0]
+    editing = [obj.name for obj in given if mesh_io.is_edited(obj)]
+    empty = [obj.name for obj in given if not mesh_io.is_edited(obj) and not max(obj.dimensions[:]) > 0.0]
     chosen = [obj for obj in given if obj.name not in (*editing, *empty)]
     if setup.body_type == "SOLID":
         flat = [obj.name for obj in chosen if _is_flat(obj)]

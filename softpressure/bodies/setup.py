@@ -40,7 +40,7 @@ def add(obj: bpy.types.Object, kind: str, body_type: str = "") -> str:
 
 def remove(obj: bpy.types.Object) -> None:
     """Restore an object from before `add`; its settings stay for the next time. Raises `MeshError` in Edit Mode."""
-    if obj.mode == "EDIT":
+    if mesh_io.is_edited(obj):
         raise MeshError(f"{obj.name}: is in Edit Mode, where its mesh is not restored. Leave it (Tab).")
     obj.softpressure.kind = "NONE"
 
@@ -183,7 +183,7 @@ def suited_type(obj: bpy.types.Object) -> str:
     """
     settings, mesh = obj.softpressure, obj.data
     chosen = str(settings.body_type)
-    if obj.type != "MESH" or obj.mode == "EDIT" or settings.is_property_set("body_type") or not len(mesh.edges):
+    if obj.type != "MESH" or mesh_io.is_edited(obj) or settings.is_property_set("body_type") or not len(mesh.edges):
         return chosen
     local = mesh_io.read_local(mesh)
     positions, outline = mesh_io.to_world(mesh_io.world_matrix(obj), local), mesh_io.read_outline(mesh)

@@ -48,7 +48,7 @@ def weigh(obj: bpy.types.Object, density: float, area_density: float) -> str:
     Raises `MeshError` for a mesh without volume or area.
     """
     settings = obj.softpressure
-    if obj.mode == "EDIT" or settings.is_baked:
+    if mesh_io.is_edited(obj) or settings.is_baked:
         raise MeshError(f"{obj.name}: is in Edit Mode, or baked. Leave Edit Mode (Tab), or free the bake.")
     if settings.kind == "RIGID":
         scene, mesh, matrix = bpy.context.scene, obj.data, mesh_io.world_matrix(obj)

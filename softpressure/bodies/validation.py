@@ -4,6 +4,9 @@ Problems are computed from the present file, not stored, so they end with their 
 by repairing the mesh. Problems found at a start only (evaluated meshes, the solver) hold for the inputs of that start.
 """
 
+from collections.abc import Iterator
+from functools import partial
+
 import bpy
 
 from ...core import MeshError, SoftPressureError
@@ -27,14 +30,25 @@ def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
 
 
 def _static_problems(scene: bpy.types.Scene) -> dict[int, str]:
-    found = {}
+    found, known = {}, sessions.of_objects(scene)
+    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
     for obj in sessions.objects(scene, "SOFT", "RIGID", "COLLIDER"):
-        try:
-            check(scene, obj)
-        except SoftPressureError as error:
-            found[obj.session_uid] = wording.of(error)
+        if graphs and not any(obj.evaluated_get(graph).is_evaluated for graph in graphs):
+            found[obj.session_uid] = wording.of(not_evaluated(obj))  # its modifiers and animation would be ignored
+        elif sentence := known.get(scene, ("problem", obj.session_uid), partial(_problem, scene, obj)):
+            found[obj.session_uid] = sentence
     _spread(scene, found)
     return found
+
+
+def _problem(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[str, set[bpy.types.Object]]:
+    """Why a body takes no part, empty if it does, and the objects that this depends on."""
+    read = {obj, obj.softpressure.attach_to, obj.softpressure.cage_object, *_parents(obj)} - {None}
+    try:
+        check(scene, obj)
+    except SoftPressureError as error:
+        return wording.of(error), read
+    return "", read
 
 
 def _spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:
@@ -79,7 +93,6 @@ def check(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
     """Raise `SoftPressureError` if a body cannot take part, judging by the file without evaluating it."""
     settings, kind = obj.softpressure, obj.softpressure.kind
     object_checks.check_object(obj, kind)
-    _check_evaluated(scene, obj)
     if kind != "RIGID":
         _check_parents(obj)
     if kind == "SOFT" and not settings.is_baked:
@@ -103,13 +116,6 @@ def _check_closed(obj: bpy.types.Object) -> None:
         object_checks.check_shape(obj, obj.softpressure.kind)
 
 
-def _check_evaluated(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
-    """Raise if no evaluated view layer holds an object: its modifiers and animation would be ignored."""
-    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
-    if graphs and not any(obj.evaluated_get(graph).is_evaluated for graph in graphs):
-        raise not_evaluated(obj)
-
-
 def not_evaluated(obj: bpy.types.Object) -> SoftPressureError:
     """Error for an object that is not evaluated."""
     return SoftPressureError(
@@ -120,15 +126,19 @@ def not_evaluated(obj: bpy.types.Object) -> SoftPressureError:
 
 def _check_parents(obj: bpy.types.Object) -> None:
     """Raise if an object is a child of a rigid body, which is moved after its children were read."""
-    parent = obj.parent
-    while parent is not None:
+    for parent in _parents(obj):
         if parent.type == "MESH" and parent.softpressure.kind == "RIGID":
             remedy = "attach it instead" if obj.softpressure.kind == "SOFT" else "make it part of that mesh"
             raise MeshError(
                 f"{obj.name}: its parent {parent.name} is a rigid body. "
                 f"Clear the parent (Alt P, Keep Transformation) and {remedy}."
             )
-        parent = parent.parent
+
+
+def _parents(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    while (parent := obj.parent) is not None:
+        yield parent
+        obj = parent
 
 
 def _check_cage(obj: bpy.types.Object) -> None:
@@ -140,7 +150,7 @@ def _check_cage(obj: bpy.types.Object) -> None:
         raise MeshError(f"{obj.name}: has no cage to simulate. Choose one, or another simulation mesh.")
     if cage.softpressure.kind != "NONE":
         raise MeshError(f"{obj.name}: its cage {cage.name} is a body itself. Remove that body, or choose another cage.")
-    if cage.mode == "EDIT":
+    if mesh_io.is_edited(cage):
         raise MeshError(f"{cage.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab).")
 
 

@@ -1,7 +1,7 @@
 """Shows cached frames: a pure function of the scene's time."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -44,7 +44,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         key = mesh_io.live_key(obj)
         if key is None:
             continue
-        if obj.mode == "EDIT":
+        if mesh_io.is_edited(obj):
             session.display.late.add(obj.session_uid)
             continue
         number = number_of.get(obj.session_uid)
@@ -82,11 +82,11 @@ def let_go(obj: bpy.types.Object, session: sessions.Session) -> None:
     rigid_pose.release(obj)
 
 
-def let_go_new(session: sessions.Session, depsgraph: bpy.types.Depsgraph) -> None:
-    """Release rigid bodies that came while a frame is shown, as duplicates of those that it holds."""
+def let_go_new(session: sessions.Session, updated: Iterable[bpy.types.ID]) -> None:
+    """Release objects that came by the constraints of a held body: its duplicates, and those they were copied to."""
     held = (session.display.pose or session.run).object_uids
-    for obj in (update.id.original for update in depsgraph.updates):
-        if isinstance(obj, bpy.types.Object) and obj.softpressure.kind == "RIGID" and obj.session_uid not in held:
+    for obj in updated:
+        if isinstance(obj, bpy.types.Object) and obj.session_uid not in held:
             rigid_pose.release(obj)
 
 
@@ -114,7 +114,10 @@ def _free_bodies(scene: bpy.types.Scene) -> tuple[list[bpy.types.Object], list[b
 def catch_up(scene: bpy.types.Scene) -> None:
     """Show the present frame in bodies that were in Edit Mode when it was set."""
     session = sessions.of(scene)
-    if any(obj.session_uid in session.display.late and obj.mode != "EDIT" for obj in sessions.objects(scene, "SOFT")):
+    if any(
+        obj.session_uid in session.display.late and not mesh_io.is_edited(obj)
+        for obj in sessions.objects(scene, "SOFT")
+    ):
         show(scene)
 
 

@@ -78,7 +78,7 @@ def check(scene: bpy.types.Scene, kind: formats.Format) -> None:
     moving = sessions.objects(scene, "SOFT", "RIGID")
     is_baked = bool(sessions.baked(scene))
     for obj in moving:
-        if obj.mode == "EDIT":
+        if mesh_io.is_edited(obj):
             raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before exporting.")
     if kind.identifier in _EXPORTERS:
         _check_exporter(kind)

@@ -51,7 +51,7 @@ def value(settings: Any, name: str) -> float | None:
 
 def _cell_size(scene: bpy.types.Scene, obj: bpy.types.Object) -> float | None:
     """Of the mesh as it is drawn; read anew after a change alone. None for an outline that is none."""
-    if obj.type != "MESH" or obj.mode == "EDIT" or not len(obj.data.vertices):
+    if obj.type != "MESH" or mesh_io.is_edited(obj) or not len(obj.data.vertices):
         return None
 
     from ...core import MeshError

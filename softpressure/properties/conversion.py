@@ -44,7 +44,7 @@ def convert(settings: Any, choice: str) -> None:
     number = list(FIELDS).index(choice)
     was_idle, settings.idle_values[number] = settings.idle_values[number], getattr(settings, old)
     is_given = settings.is_property_set(new) and np.float32(was_idle) != np.float32(getattr(settings, new))
-    if is_given or obj.type != "MESH" or obj.mode == "EDIT" or settings.kind != "SOFT" or not obj.users_scene:
+    if is_given or obj.type != "MESH" or mesh_io.is_edited(obj) or settings.kind != "SOFT" or not obj.users_scene:
         return
     with contextlib.suppress(SoftPressureError, ZeroDivisionError):  # the panel says what is no body
         setattr(settings, new, _converted(obj, choice, new))

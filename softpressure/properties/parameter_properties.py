@@ -15,9 +15,9 @@ from ..state import given_values, sessions
 Group = Any  # a property group: its members are known to Blender only
 
 
-def on_change(_settings: Group, _context: bpy.types.Context) -> None:
+def on_change(settings: Group, _context: bpy.types.Context) -> None:
     """Mark the simulation as possibly out of date."""
-    sessions.mark_all()
+    sessions.mark({settings.id_data.session_uid})
 
 
 def _on_given_change(choice: str) -> Any:

@@ -59,7 +59,7 @@ def _range(ends: tuple[float, float] | None) -> str:
 
 def _drawn_volume(scene: bpy.types.Scene, obj: bpy.types.Object) -> float:
     """Volume of an inflated body as its own mesh has it [m^3]; 0 for others and in Edit Mode."""
-    if obj.softpressure.body_type != "MEMBRANE" or obj.mode == "EDIT":
+    if obj.softpressure.body_type != "MEMBRANE" or mesh_io.is_edited(obj):
         return 0.0
 
     def volume() -> float:

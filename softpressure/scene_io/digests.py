@@ -31,7 +31,7 @@ class Digest:
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
-        self.visited: dict[int, int] = {}  # number of each object that was added, by its `session_uid`
+        self.visited: dict[bpy.types.Object, int] = {}  # number of each object that was added
 
     def add(self, *values: Any) -> None:
         """Arrays, and values with a unique `repr`."""
@@ -68,7 +68,7 @@ def reached(obj: bpy.types.Object) -> set[int]:
     if keys is not None:
         add_animation(digest, keys)
     add_object(digest, obj)
-    return set(digest.visited)
+    return {each.session_uid for each in digest.visited}
 
 
 def add_mesh(digest: Digest, obj: bpy.types.Object) -> None:
@@ -108,8 +108,8 @@ def add_object(digest: Digest, obj: bpy.types.Object) -> None:
     """Add the place of an object and what it depends on: transform or its animation, parents, constraints,
     modifiers.
     """
-    was_visited = obj.session_uid in digest.visited
-    number = digest.visited.setdefault(obj.session_uid, len(digest.visited))
+    was_visited = obj in digest.visited
+    number = digest.visited.setdefault(obj, len(digest.visited))
     digest.add(number, obj.type, len(obj.data.vertices) if obj.type == "MESH" else 0)
     if was_visited:
         return

@@ -25,7 +25,7 @@ def is_flat_body(body_type: str, positions: FloatArray) -> bool:
 def is_flat_object(obj: bpy.types.Object) -> bool:
     """Whether an object is a soft body that stays in a plane, judging by its own mesh; not in edit mode."""
     body_type = obj.softpressure.body_type
-    if obj.softpressure.kind != "SOFT" or body_type not in {"LOOP", "TRUSS"} or obj.mode == "EDIT":
+    if obj.softpressure.kind != "SOFT" or body_type not in {"LOOP", "TRUSS"} or mesh_io.is_edited(obj):
         return False
     return is_flat_body(body_type, rest_positions(obj))
 

@@ -56,6 +56,11 @@ def to_local(matrix: FloatArray, world: NDArray[Any]) -> Float32Array:
     return np.ascontiguousarray((world.astype(float) - matrix[:3, 3]) @ inverse.T, dtype=np.float32)
 
 
+def is_edited(obj: bpy.types.Object) -> bool:
+    """Whether the mesh of an object is in Edit Mode, at this object or at another one that has the same mesh."""
+    return bool(getattr(obj.data, "is_editmode", False))
+
+
 def read_local(mesh: Mesh) -> Float32Array:
     """Vertex positions in object space, shape (vertex_count, 3). Not for meshes in edit mode."""
     flat = np.empty(3 * len(mesh.vertices), np.float32)

@@ -13,12 +13,20 @@ def is_shared(obj: bpy.types.Object) -> bool:
 
 
 def ensure(obj: bpy.types.Object) -> str:
-    """Give an object of this file a mesh of its own; returns a sentence on that, empty if it had one."""
+    """Give an object of this file a mesh of its own; returns a sentence on that, empty if it had one.
+
+    The other keeps its rest shape where no soft body is left to show a simulation by it.
+    """
     if obj.library is not None or obj.mode == "EDIT" or not is_shared(obj):
         return ""
-    name = obj.data.name
-    obj.data = obj.data.copy()
-    return f"{obj.name}: has a mesh of its own now, as a body needs one. It shared {name}."
+    from . import live_key  # which needs the core
+
+    shared: Mesh = obj.data
+    obj.data = shared.copy()
+    left = [each for each in bpy.data.objects if each.data == shared and shared.is_editable]
+    if left and not any(each.softpressure.kind == "SOFT" or each.mode == "EDIT" for each in left):
+        live_key.remove(left[0])
+    return f"{obj.name}: has a mesh of its own now, as a body needs one. It shared {shared.name}."
 
 
 def note_overrides() -> None:

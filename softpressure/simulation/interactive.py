@@ -133,7 +133,7 @@ class InteractivePlay:
         session.display.pose, session.activity = None, sessions.Activity.IDLE
         for obj in sessions.objects(self.scene, "SOFT"):
             key, kept = mesh_io.live_key(obj), self._keys.get(obj.session_uid)
-            if key is not None and kept is not None and len(kept) == len(key.points) and obj.mode != "EDIT":
+            if key is not None and kept is not None and len(kept) == len(key.points) and not mesh_io.is_edited(obj):
                 mesh_io.write_key(key, kept)
                 obj.data.update_tag()
         self._keys = {}

@@ -6,13 +6,14 @@ Geometry that modifiers or drivers make differently is detected when the timelin
 `of_arrays`.
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import bpy
 
 from ...core import parameters
 from ..scene_io import actions, collision_filter, digests, effectors, hoses, instances, mesh_io, units
+from . import memos
 
 #: What else dates a cache, beside what `core/parameters/` declares.
 _ALSO = {
@@ -32,8 +33,12 @@ _GRAVITY = {"gravity", "use_gravity"}
 _OTHERS = {parameter.name for parameter in parameters.PARAMETERS if parameters.is_other(parameter)}
 
 
-def of_inputs(scene: bpy.types.Scene) -> str:
-    """A digest of the settings, meshes, transforms and animations of all bodies, colliders and fields."""
+def of_inputs(scene: bpy.types.Scene, known: memos.ObjectMemo | None = None) -> str:
+    """A digest of the settings, meshes, transforms and animations of all bodies, colliders and fields.
+
+    known: keeps the digest of each body.
+    """
+    known = known or memos.ObjectMemo(scene)
     digest = digests.Digest()
     settings, render = scene.softpressure, scene.render
     gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
@@ -51,8 +56,12 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     if metres != 1.0:  # caches of other scenes stay valid
         digest.add(metres)
     bodies = [obj for obj in scene.objects if obj.softpressure.kind != "NONE" and _takes_part(obj)]
-    fields = {obj.session_uid: _of_field(obj) for obj in effectors.acting(effectors.enabled(scene))}
-    names = {obj.session_uid: _of_body(obj, fields) for obj in bodies}
+    fields = {obj: _of_field(obj) for obj in effectors.acting(effectors.enabled(scene))}
+    acting = frozenset(obj.session_uid for obj in fields)
+    names = {
+        obj.session_uid: known.get(scene, ("digest", obj.session_uid, acting), partial(_of_body, obj, fields))
+        for obj in bodies
+    }
     digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) + _of_ignored(obj, names) for obj in bodies))
     if links := sorted(_of_hose(obj, names) for obj in hoses.of_scene(scene)):
         digest.add(links)  # caches of scenes without any stay valid
@@ -110,10 +119,10 @@ def _takes_part(obj: bpy.types.Object) -> bool:
     return obj.type == "MESH" or (obj.softpressure.kind == "COLLIDER" and instances.is_collection(obj))
 
 
-def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
-    """A digest of the settings, mesh, transform and animation of a body, without its attachment.
+def _of_body(obj: bpy.types.Object, fields: dict[bpy.types.Object, str]) -> tuple[str, set[bpy.types.Object]]:
+    """A digest of the settings, mesh, transform and animation of a body, without its attachment; what it depends on.
 
-    `fields`: digests of the force fields of its scene by `session_uid`.
+    `fields`: digests of the force fields of its scene.
     """
     digest, kind = digests.Digest(), obj.softpressure.kind
     animated = actions.animated_paths(obj)
@@ -136,7 +145,7 @@ def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
         _add_forces(digest, obj, animated, fields)
     digests.add_mesh(digest, obj)
     digests.add_object(digest, obj)
-    return digest.name()
+    return digest.name(), {*digest.visited, *fields}
 
 
 def _counting(obj: bpy.types.Object) -> list[str]:
@@ -161,7 +170,9 @@ def _declared(kind: str) -> list[tuple[parameters.Parameter, set[str]]]:
     ]
 
 
-def _add_forces(digest: digests.Digest, obj: bpy.types.Object, animated: set[str], fields: dict[int, str]) -> None:
+def _add_forces(
+    digest: digests.Digest, obj: bpy.types.Object, animated: set[str], fields: dict[bpy.types.Object, str]
+) -> None:
     """Add external forces on a body. Without any nothing is added: caches of earlier versions stay valid."""
     settings = obj.softpressure
 
@@ -178,7 +189,7 @@ def _add_forces(digest: digests.Digest, obj: bpy.types.Object, animated: set[str
             add(name)
             digest.add(*mesh_io.group_weights(obj, getattr(settings, name)))
     members = effectors.members(obj) if fields else None
-    acting = [name for uid, name in fields.items() if uid != obj.session_uid and (members is None or uid in members)]
+    acting = [name for field, name in fields.items() if effectors.reaches(field, obj, members)]
     if acting:
         digest.add(sorted(acting))
         add(*effectors.ALL_WEIGHTS[1:])

@@ -4,16 +4,22 @@ undo.
 
 import logging
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import bpy
-import numpy as np
 
-from ..scene_io import instances
+from ..scene_io import instances, mesh_io
 from . import input_digest, jobs
+from .memos import change_count as change_count
+from .memos import forget_objects as forget_objects
+from .memos import mark as mark
+from .memos import mark_all as mark_all
+from .memos import members
+from .memos import memo as memo
+from .memos import of_objects as of_objects
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,22 +148,6 @@ class Activity(Enum):
     INTERACTIVE = auto()
 
 
-class Memo:
-    """Values computed from the file, each by a key, until the next possible change."""
-
-    def __init__(self) -> None:
-        self._change, self._values = -1, dict[Hashable, Any]()
-
-    def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """The value of a key, computed if it is not known."""
-        if self._change != _changes:
-            self._change = _changes
-            self._values.clear()
-        if key not in self._values:
-            self._values[key] = compute()
-        return self._values[key]
-
-
 @dataclass(slots=True)
 class Session:
     """The simulation of one scene."""
@@ -204,8 +194,8 @@ class Session:
 
     def inputs(self, scene: bpy.types.Scene) -> str:
         """The fingerprint of a scene's inputs, computed after a change only, or where others are in the scene."""
-        key = ("inputs", scene.session_uid, _members(scene))
-        found: str = memo.get(key, lambda: input_digest.of_inputs(scene))
+        key = ("inputs", scene.session_uid, members(scene))
+        found: str = memo.get(key, lambda: input_digest.of_inputs(scene, of_objects(scene)))
         return found
 
     def is_out_of_date(self, scene: bpy.types.Scene) -> bool:
@@ -215,17 +205,12 @@ class Session:
         shape of its own until that is left.
         """
         moving = objects(scene, "SOFT", "RIGID", "COLLIDER")
-        if self.run.cache is None or any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in moving):
+        if self.run.cache is None or any(obj.softpressure.is_baked or mesh_io.is_edited(obj) for obj in moving):
             return False
         return self.inputs(scene) != self.run.cache.input_fingerprint
 
 
 _sessions: dict[int, Session] = {}
-
-#: Number of possible changes so far.
-_changes = 0
-
-memo = Memo()
 
 #: Kind of the last refused attempt to add an object, by its `session_uid`.
 refused_kinds: dict[int, str] = {}
@@ -253,17 +238,6 @@ def chosen_take(scene: bpy.types.Scene) -> str:
     """The key of the chosen take."""
     found = takes(scene)
     return found[min(scene.softpressure.active_take, len(found) - 1)]
-
-
-def mark_all() -> None:
-    """Count a possible change: cached results about the file are computed again on their next use."""
-    global _changes
-    _changes += 1
-
-
-def change_count() -> int:
-    """A number that grows with every possible change."""
-    return _changes
 
 
 def note_shown(scene: bpy.types.Scene, obj: bpy.types.Object, what: tuple[float, Any]) -> None:
@@ -295,36 +269,32 @@ def forget_all() -> None:
 
 
 def objects(scene: bpy.types.Scene, *kinds: str) -> list[bpy.types.Object]:
-    """The objects of a scene that have one of these kinds, in a fixed order: meshes, and of colliders instances."""
-    found = [
-        obj
-        for obj in _marked(scene)
-        if obj.softpressure.kind in kinds
-        and (obj.type == "MESH" or (obj.softpressure.kind == "COLLIDER" and instances.is_collection(obj)))
-    ]
-    return sorted(found, key=lambda obj: obj.name_full)
+    """The objects of a scene that have one of these kinds, in a fixed order: meshes, and of colliders instances.
+
+    Asking each of thousands takes milliseconds, so they are kept until a change is possible or others are in the scene.
+    """
+    found: list[bpy.types.Object] = memo.get(
+        ("objects", scene.session_uid, members(scene), kinds),
+        lambda: sorted(
+            (obj for obj in _marked(scene) if obj.softpressure.kind in kinds), key=lambda obj: obj.name_full
+        ),
+    )
+    return [*found]
 
 
 def _marked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The objects of a scene that have a kind. Asking each of thousands takes milliseconds, so they are kept until a
-    change is possible or others are in the scene. What was baked in another file only plays, as any animation does.
-    """
+    """Those of any kind. What was baked in another file only plays, as any animation does."""
     found: list[bpy.types.Object] = memo.get(
-        ("marked", scene.session_uid, _members(scene)),
+        ("marked", scene.session_uid, members(scene)),
         lambda: [
             obj
             for obj in scene.objects
-            if obj.softpressure.kind != "NONE" and not (obj.softpressure.is_baked and obj.library is not None)
+            if (kind := obj.softpressure.kind) != "NONE"
+            and (obj.type == "MESH" or (kind == "COLLIDER" and instances.is_collection(obj)))
+            and not (obj.softpressure.is_baked and obj.library is not None)
         ],
     )
     return found
-
-
-def _members(scene: bpy.types.Scene) -> bytes:
-    """Which objects are in a scene: a script may remove some and no handler is called before the next frame change."""
-    members = np.empty(len(scene.objects), np.int32)
-    scene.objects.foreach_get("session_uid", members)
-    return members.tobytes()
 
 
 def waits_for(scene: bpy.types.Scene) -> str:
@@ -332,7 +302,7 @@ def waits_for(scene: bpy.types.Scene) -> str:
     for obj in objects(scene, "SOFT", "RIGID", "COLLIDER"):
         if obj.softpressure.is_baked:
             return f"{obj.name}: is baked. Free the bake before simulating again."
-        if obj.mode == "EDIT":
+        if mesh_io.is_edited(obj):
             return f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab)."
     return ""
 
@@ -344,4 +314,4 @@ def baked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 def has_bodies(scene: bpy.types.Scene) -> bool:
     """Whether a scene has soft or rigid bodies."""
-    return any(obj.softpressure.kind in ("SOFT", "RIGID") and obj.type == "MESH" for obj in _marked(scene))
+    return any(obj.softpressure.kind in ("SOFT", "RIGID") for obj in _marked(scene))

@@ -56,7 +56,7 @@ def shapes(
     for obj in sessions.objects(scene, *kinds):
         if obj.type != "MESH":
             continue  # instances, which are seen as they are
-        if obj.mode == "EDIT":
+        if mesh_io.is_edited(obj):
             _connected.pop(obj.session_uid, None)
         elif obj.visible_get():
             yield obj, shape_of(obj, depsgraph)

@@ -16,6 +16,7 @@ from bpy_scene import (
     add_primitive,
     as_drawn,
     frame,
+    key,
     play,
     select,
 )
@@ -105,6 +106,16 @@ def test_obstacles_of_blender_are_told_of_until_there_is_a_collider() -> None:
     select(floor)
     bpy.ops.softpressure.add_body(kind="COLLIDER")
     assert told() == ""
+
+
+def test_a_collider_that_keys_disable_is_told_to_collide() -> None:
+    add_ball()
+    doors = [add_ball(name, (0, 0, 2), kind="COLLIDER") for name in ("Door", "Gate")]
+    assert told() == ""
+    for door in doors:
+        key(door, "hide_viewport", (1, False), (5, True))
+    bpy.context.view_layer.update()
+    assert told().startswith("Door, Gate: keyed visibility does not stop a collider.")
 
 
 def test_a_body_beside_baked_ones_is_told_how_it_can_be_simulated() -> None:

@@ -186,6 +186,19 @@ def test_a_duplicate_of_a_body_that_is_held_moves_with_the_mouse() -> None:
     np.testing.assert_array_equal(np.array(ball.matrix_world), held)
 
 
+def test_constraints_copied_from_a_body_that_is_held_hold_nothing_else() -> None:
+    ball, other = add_ball(kind="RIGID"), add_object("Other")
+    play(1, 4)
+    select(other, ball)
+    bpy.context.view_layer.objects.active = ball
+    bpy.ops.object.constraints_copy()
+    bpy.context.view_layer.update()
+    other.location = (3, 0, 1)
+    bpy.context.view_layer.update()
+    assert other.constraints
+    np.testing.assert_allclose(np.array(other.matrix_world)[:3, 3], (3, 0, 1), rtol=0, atol=1e-6)
+
+
 def test_parents_may_move_and_the_body_does_not_follow() -> None:
     parent, box = add_object("Cart"), add_box()
     box.parent = parent

@@ -6,8 +6,9 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from bpy_panels import body_rows
 from bpy_scene import add_ball, add_group, add_object, frame, interpolate, key, play, reopen, select
-from bpy_seen import fingerprint, height, problem_of, rest, shown, state_text, this_run, told
+from bpy_seen import fingerprint, height, problem_of, rest, shown, state_text, this_run, this_session, told
 from softpressure_ext.softpressure.bodies import setup
 from softpressure_ext.softpressure.scene_io import actions, mesh_io, modifier_stack
 
@@ -76,6 +77,40 @@ def test_what_becomes_of_a_linked_duplicate_does_not_touch_the_original(becomes:
     np.testing.assert_array_equal(shown(ball), fallen)
     assert fingerprint(ball) == before and mesh_io.live_key(copy) is None
     assert abs(rest(copy) - rest(ball)).max() == 0.0
+
+
+@pytest.mark.parametrize("kind", ["SOFT", "RIGID", "COLLIDER"])
+def test_bodies_wait_while_their_mesh_is_edited_at_another_object(kind: str) -> None:
+    ball = add_ball(kind=kind)
+    add_ball("Falling", (3, 0, 5))
+    play(1, 3)
+    twin = add_object("Twin", ball.data)
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.objects.active = twin
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert ball.mode == "OBJECT" and "Ball: is in Edit Mode" in problem_of(ball) and "Ball" in told()
+    select(ball)
+    assert body_rows()
+    frame(4)
+    assert this_run().cache.last_frame == 3 and this_session().refusals.error == ""
+    bpy.context.view_layer.objects.active = twin
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert problem_of(ball) == ""
+    play(1, 4)
+    assert this_run().cache.last_frame == 4
+
+
+def test_what_was_given_the_mesh_of_a_body_keeps_no_frame_of_it() -> None:
+    ball, other = add_ball(), add_ball("Other", (3, 0, 5), kind=None)
+    at_rest = mesh_io.read_rest(ball)
+    play(1, 4)
+    select(other, ball)
+    bpy.ops.object.make_links_data(type="OBDATA")
+    assert other.data == ball.data
+    play(1, 6)
+    assert other.data != ball.data and height(ball) < 5.0
+    assert other.data.shape_keys is None
+    np.testing.assert_array_equal(mesh_io.read_local(other.data), at_rest)
 
 
 def test_freeing_one_of_two_that_share_a_bake_leaves_the_other() -> None:
