@@ -275,11 +275,9 @@ def objects(scene: bpy.types.Scene, *kinds: str) -> list[bpy.types.Object]:
     """
     found: list[bpy.types.Object] = memo.get(
         ("objects", scene.session_uid, members(scene), kinds),
-        lambda: sorted(
-            (obj for obj in _marked(scene) if obj.softpressure.kind in kinds), key=lambda obj: obj.name_full
-        ),
+        lambda: [obj for obj in _marked(scene) if obj.softpressure.kind in kinds],
     )
-    return [*found]
+    return sorted(found, key=lambda obj: obj.name_full)  # anew, as nothing tells of a script that renames one
 
 
 def _marked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
