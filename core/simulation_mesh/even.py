@@ -12,6 +12,7 @@ from ..topology import check_extent, triangle_areas, vertex_normals
 from .crossings import crossing_vertices, smoothed
 from .drawn import drawn_surface
 from .holes import fill_holes
+from .lids import with_lids
 from .nearest import nearest_triangles
 from .parts import part_names, united
 from .remesh import Remeshed, remesh
@@ -87,13 +88,16 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
     drawn, mesh, notes = repaired(x, triangles)
     carrier = mesh if len(mesh.x) == len(drawn.x) else drawn  # where values of drawn vertices are known
     yield 0.05
+    filled = mesh
+    if FILLED in notes:
+        vertex_count = round(vertex_count * _area(filled) / _area(drawn))  # there are none within lids
     if WRAPPED in notes:
-        mesh, distances, gaps = wrapped_parts(mesh)
+        mesh, distances, gaps = wrapped_parts(filled)
         notes += (JOINED.format(gaps),) if gaps else ()
         yield 0.1
     crosses_as_drawn = functools.cache(functools.partial(_crosses, mesh.x, mesh.triangles))
     made, length = yield from _remeshed(mesh, vertex_count, crosses_as_drawn, 0.2, 0.9)
-    even, vertex = nearer(made, distances) if WRAPPED in notes else made.x, mesh.vertex
+    even, vertex = nearer(made, distances, filled) if WRAPPED in notes else made.x, mesh.vertex
     crosses = _crosses(even, made.triangles) if WRAPPED in notes else made.crossing > 0
     finer = max(vertex_count, min(FINER * vertex_count, FINEST))
     for count in sorted({finer, vertex_count}, reverse=True) if crosses else ():
@@ -104,14 +108,16 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
             even, vertex = made.x, np.full_like(vertex, -1)
             break
     normals = _to_given(drawn.vertex, vertex_normals(drawn.x, drawn.triangles))
-    face = np.where(vertex >= 0, made.face[vertex], -1)
+    face, surface = np.where(vertex >= 0, made.face[vertex], -1), made.triangles
+    if FILLED in notes:
+        even, surface, face = with_lids(even, surface, face, filled, len(drawn.triangles), length)
     lost = np.flatnonzero(face < 0)
     if len(lost):
-        face[lost] = nearest_triangles(x[lost], normals[lost], even, made.triangles, length)[0]
+        face[lost] = nearest_triangles(x[lost], normals[lost], even, surface, length)[0]
     yield 0.95
-    near, weights = nearest_triangles(even, vertex_normals(even, made.triangles), carrier.x, carrier.triangles, length)
+    near, weights = nearest_triangles(even, vertex_normals(even, surface), carrier.x, carrier.triangles, length)
     corners = _given_vertex(drawn)[carrier.triangles[near]]
-    return EvenMesh(middle + size * even, made.triangles, notes, face, normals, corners, weights)
+    return EvenMesh(middle + size * even, surface, notes, face, normals, corners, weights)
 
 
 def _remeshed(

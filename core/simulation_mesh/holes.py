@@ -13,10 +13,16 @@ from .surface import Numbers, set_twins
 MOST_FILLED = 0.4
 #: Rims of more vertices are filled from their centre, as the least area takes time by the cube of their number.
 LONGEST_RIM = 250
+#: No triangle counts as less than this share of its squared sides where shapes count.
+FLAT = 1e-4
 
 
-def fill_holes(mesh: Mesh) -> Mesh:
-    """Close the holes of parts that are mostly closed; others stay open."""
+def fill_holes(mesh: Mesh, shape: float = 0.0) -> Mesh:
+    """Close the holes of parts that are mostly closed; others stay open.
+
+    `shape`: what shapes of triangles count beside their areas. Without, vertices on a straight rim may get some of no
+    area.
+    """
     twin = np.zeros(mesh.triangles.size, np.int64)
     set_twins(mesh.triangles, twin)
     if (twin >= 0).all():
@@ -32,7 +38,7 @@ def fill_holes(mesh: Mesh) -> Mesh:
         loop = mesh.triangles.ravel()[rim[start[number] : start[number + 1]]]
         if len(np.unique(loop)) < len(loop):
             return mesh  # the rim passes a vertex twice
-        x, filling = _filled(x, loop)
+        x, filling = _filled(x, loop, shape)
         fillings.append(filling)
         owners.append(int(part[loop[0]]))
     areas = np.array([triangle_areas(x, filling).sum() for filling in fillings])
@@ -45,20 +51,23 @@ def fill_holes(mesh: Mesh) -> Mesh:
     return Mesh(x[used], (np.cumsum(used) - 1)[triangles], mesh.vertex)
 
 
-def _filled(x: FloatArray, loop: Numbers) -> tuple[FloatArray, Numbers]:
+def _filled(x: FloatArray, loop: Numbers, shape: float) -> tuple[FloatArray, Numbers]:
     """Triangles of a rim, and positions with a further one where they need it."""
     n = len(loop)
     if n > LONGEST_RIM:
         spokes = np.stack([loop, np.roll(loop, -1), np.full(n, len(x))], axis=1)
         return np.concatenate([x, x[loop].mean(axis=0, keepdims=True)]), spokes
     triangles, cost, apex = np.zeros((n - 2, 3), np.int64), np.zeros((n, n)), np.zeros((n, n), np.int64)
-    least_area(x[loop], cost, apex, triangles)
+    least_area(x[loop], shape, cost, apex, triangles)
     return x, loop[triangles]
 
 
 @kernel
-def least_area(p, cost, apex, triangles):
-    """Triangles of a polygon with the least total area, shape (corner_count - 2, 3)."""
+def least_area(p, shape, cost, apex, triangles):
+    """Triangles of a polygon with the least total area, shape (corner_count - 2, 3).
+
+    To each its squared sum of squared sides by its area is added, times `shape`.
+    """
     n = p.shape[0]
     for width in range(2, n):
         for i in range(n - width):
@@ -68,7 +77,12 @@ def least_area(p, cost, apex, triangles):
                 ux, uy, uz = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1], p[j, 2] - p[i, 2]
                 vx, vy, vz = p[k, 0] - p[i, 0], p[k, 1] - p[i, 1], p[k, 2] - p[i, 2]
                 cx, cy, cz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-                total = cost[i, j] + cost[j, k] + np.sqrt(cx * cx + cy * cy + cz * cz)
+                area = np.sqrt(cx * cx + cy * cy + cz * cz)
+                wx, wy, wz = vx - ux, vy - uy, vz - uz
+                sides = ux * ux + uy * uy + uz * uz + vx * vx + vy * vy + vz * vz + wx * wx + wy * wy + wz * wz
+                total = cost[i, j] + cost[j, k] + area
+                if shape > 0.0:
+                    total += shape * sides * sides / (area + FLAT * sides)
                 if total < cost[i, k]:
                     cost[i, k], apex[i, k] = total, j
     first, last = np.zeros(n, np.int64), np.zeros(n, np.int64)

@@ -3,8 +3,9 @@
 import numpy as np
 
 from ..array_types import FloatArray
-from ..topology import face_vectors, signed_volume, triangle_areas, vertex_normals
+from ..topology import signed_volume, triangle_areas
 from .crossings import without_crossings
+from .nearest import nearest_triangles
 from .parts import part_names, united
 from .rays import set_thickness, surface_of
 from .remesh import Remeshed
@@ -19,6 +20,10 @@ FLAT_VOLUME = 1e-3
 GAP = 2.0 * CLOSING / CELLS
 #: Rays of a wrapped body look this many distances of the wrap far: thicker parts are as good as any.
 THICK = 8.0
+#: Walls around sheets are so thick, in sides of the even mesh: of thinner ones triangles across the rim are slivers.
+WALL = 0.4
+#: Vertices nearer than this to what is drawn are on it [size].
+TOUCHING = 1e-9
 
 
 def open_groups(mesh: Mesh, part: Numbers, group: Numbers) -> set[int]:
@@ -90,22 +95,22 @@ def _joined(made: Mesh, owner: Numbers, count: int) -> Numbers:
     return joined
 
 
-def nearer(made: Remeshed, distances: FloatArray) -> FloatArray:
-    """Wraps moved back to what they were made of: by their distance where thick, not at all where thin.
+def nearer(made: Remeshed, distances: FloatArray, drawn: Mesh) -> FloatArray:
+    """Wraps moved towards what is drawn: onto it where that is thick, to within half a wall of it where thin.
 
     `distances`: of the wrap, at the vertices before remeshing.
     """
-    normals, thickness = vertex_normals(made.x, made.triangles), np.zeros(len(made.x))
-    surface = surface_of(made.x, made.triangles)
-    set_thickness(surface, made.x, normals, 1, False, THICK * float(distances.max()), thickness)
-    part = part_names(made.triangles.astype(np.int64), len(made.x))
-    known = np.flatnonzero(made.face >= 0)
-    of_part, stand_off = np.zeros(len(made.x)), np.zeros(len(made.x))
-    np.maximum.at(of_part, part[made.face[known]], distances[known])
-    stand_off[made.triangles] = of_part[part][:, None]
-    back = np.clip((thickness - 3.0 * stand_off) / 4.0, 0.0, stand_off)
-    facing = np.einsum("ij,ikj->ik", face_vectors(made.x, made.triangles), normals[made.triangles])
-    back[made.triangles[facing <= 0.0]] = 0.0  # the ray left the body where it began
-    return without_crossings(
-        lambda fixed: made.x - np.where(fixed, 0.0, back)[:, None] * normals, made.triangles, back == 0.0
-    )
+    x, triangles = made.x, made.triangles.astype(np.int64)
+    side = float(np.linalg.norm(x[triangles] - x[np.roll(triangles, -1, axis=1)], axis=2).mean())
+    face, weights = nearest_triangles(x, np.zeros_like(x), drawn.x, drawn.triangles, side)
+    off = x - np.einsum("ik,ikx->ix", weights, drawn.x[drawn.triangles[face]])
+    length = np.maximum(np.linalg.norm(off, axis=1), TOUCHING)
+    away, thickness = off / length[:, None], np.zeros(len(x))
+    set_thickness(surface_of(x, made.triangles), x, away, 1, False, THICK * float(distances.max()), thickness)
+    part, known = part_names(triangles, len(x)), np.flatnonzero(made.face >= 0)
+    is_wrapped = np.isin(part, part[made.face[known[distances[known] > 0.0]]])
+    fixed = np.ones(len(x), bool)
+    fixed[triangles[is_wrapped]] = False
+    wall = WALL * side
+    back = np.clip(0.5 * (thickness - wall), np.maximum(length - 0.5 * wall, 0.0), length)
+    return without_crossings(lambda fixed: x - np.where(fixed, 0.0, back)[:, None] * away, made.triangles, fixed)

@@ -23,7 +23,7 @@ from .seen_shape import Shape
 #: The custom property.
 KEY = "softpressure_mesh"
 #: Raise it when even meshes come out differently, so that kept ones are made anew.
-VERSION = 4
+VERSION = 5
 #: Share of seen vertices whose distance from the simulated surface the thickness covers.
 _COVERED = 0.95
 #: Meshes in memory, of shapes that were used last.

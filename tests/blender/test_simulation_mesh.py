@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-from bpy_scene import add_ball, add_beast, add_floor, add_group, add_mesh, add_primitive, frame, give, play
+from bpy_scene import add_ball, add_beast, add_floor, add_group, add_mesh, add_primitive, frame, give, play, select
 from bpy_seen import captured, fallen, problem_of, rest, shown, this_run, this_session
 from softpressure_ext.core import check_closed_surface
 from softpressure_ext.softpressure.reports import simulation_mesh_notes
@@ -180,6 +180,30 @@ def test_blenders_meshes_lie_on_the_floor() -> None:
         lows.append(z.min())
         heights.append(np.ptp(z))
     assert 0.0 < min(lows) < 0.01 and min(heights) < 0.6
+
+
+def test_an_open_tube_and_a_bowl_stand_on_the_floor_as_round_as_they_are_drawn() -> None:
+    """What closes them is not seen, and held the tube 12 cm above the floor."""
+    add_floor()
+    tube = add_primitive("cylinder", radius=0.5, depth=1.6, end_fill_type="NOTHING", location=(-1.5, 0, 0.85))
+    bowl = add_primitive("uv_sphere", None, radius=0.8, location=(1.5, 0, 0.85))
+    select(bowl)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for vertex in bowl.data.vertices:
+        vertex.select = vertex.co.z > 0.05
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.delete(type="VERT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    play(1, 48)
+    for obj, radius in ((tube, 0.5), (bowl, 0.8)):
+        x = shown(obj)
+        assert 0.0 <= x[:, 2].min() < 0.01
+        top = x[rest(obj)[:, 2] > rest(obj)[:, 2].max() - 0.01, :2]
+        around = np.linalg.norm(top - top.mean(axis=0), axis=1)
+        assert 0.97 * radius < around.min() and around.max() < 1.03 * radius
 
 
 def test_a_skin_seen_subdivided_is_its_smooth_surface_at_each_level_and_lies_on_the_floor() -> None:

@@ -197,6 +197,31 @@ def test_a_cup_is_filled():
     assert drawn.crossing_count(even.positions, even.triangles) == 0
 
 
+@pytest.mark.parametrize("count", [200, 800])
+def test_what_closes_a_hole_has_vertices_at_its_rim_alone(count):
+    """Of a cup, and of a box with two round holes in one face, one of them at a corner."""
+    for mesh in (drawn.cup(), drawn.holed_box()):
+        even = closed(mesh, count)
+        assert even.notes == (FILLED,)
+        assert drawn.euler(even.triangles) == 2
+        side = drawn.edge_lengths(even.positions, even.triangles).mean()
+        assert drawn.distances(even.positions, *mesh).max() < 0.15 * side
+        follower = Follower(even, mesh[0])
+        assert np.allclose(follower.positions(even.positions), mesh[0], rtol=0.0, atol=1e-9)
+
+
+def test_a_wrap_of_crossing_sheets_is_near_to_them():
+    """Three squares that cross in the middle: within a fifth of a side on both sides and at their rims."""
+    sheet, faces = shapes.grid(1.0, 6)
+    x = np.concatenate([np.roll(sheet, turn, axis=1) for turn in range(3)])
+    triangles = np.concatenate([faces + k * len(sheet) for k in range(3)])
+    even = closed((x, triangles), 1000, 0.2)
+    assert even.notes == (WRAPPED,)
+    assert drawn.crossing_count(even.positions, even.triangles) == 0
+    side = drawn.edge_lengths(even.positions, even.triangles).mean()
+    assert drawn.distances(even.positions, x, triangles).max() < 0.25 * side
+
+
 def test_a_sheet_gets_a_thin_plate():
     mesh = shapes.grid(1.0, 12)
     even = closed(mesh, 2000, 0.2)  # its rim is half as thick as an edge is long

@@ -35,6 +35,16 @@ def cup(around=40, rings=20):
     return points[used], renumbered.reshape(-1, 3)
 
 
+def holed_box():
+    """Box of fine triangles without those of its upper face in a disk within it, and near to a corner."""
+    points, triangles = shapes.box(1.0, 24)
+    middles = points[triangles].mean(axis=1)
+    near = [np.linalg.norm(middles - (a, a, 0.5), axis=1) < r for a, r in ((-0.15, 0.2), (0.4, 0.22))]
+    kept = triangles[~(np.any(near, axis=0) & (middles[:, 2] > 0.499))]
+    used, renumbered = np.unique(kept, return_inverse=True)
+    return points[used], renumbered.reshape(-1, 3)
+
+
 def folded_sheet(thickness, gap):
     """Two square plates of unit sides, one above the other, joined along a side."""
     t, high = thickness, 2.0 * thickness + gap
