@@ -5,7 +5,7 @@ Nobody sees it: bulged by the gas, it would hold the body up from the floor, and
 
 import numpy as np
 
-from ..array_types import FloatArray
+from ..array_types import FloatArray, IntArray
 from .crossings import crossing_vertices
 from .holes import fill_holes
 from .nearest import nearest_triangles
@@ -19,8 +19,8 @@ SHAPE = 2e-3
 
 
 def with_lids(
-    x: FloatArray, triangles: Numbers, face: Numbers, filled: Mesh, drawn_count: int, length: float
-) -> tuple[FloatArray, Numbers, Numbers]:
+    x: FloatArray, triangles: IntArray, face: Numbers, filled: Mesh, drawn_count: int, length: float
+) -> tuple[FloatArray, IntArray, Numbers]:
     """Vertices, triangles and the triangle of each drawn vertex (-1: a lid), with lids where an even mesh closes holes.
 
     `filled`: of its triangles those from number `drawn_count` on fill the holes.
@@ -45,7 +45,7 @@ def with_lids(
         return x, triangles, face
     used, renumbered = np.unique(closed.triangles, return_inverse=True)
     moved = np.where(stays, np.cumsum(stays) - 1, -1)
-    return closed.x[used], renumbered.reshape(-1, 3).astype(triangles.dtype), np.where(face >= 0, moved[face], -1)
+    return closed.x[used], renumbered.reshape(-1, 3).astype(np.int32), np.where(face >= 0, moved[face], -1)
 
 
 def _touching(triangles: Numbers) -> Numbers:

@@ -80,6 +80,16 @@ class Drawn:
             found = subdivision.cage(found, follower.positions(even_positions))
         return found if self.coarse is None else self.coarse.within(found, even_positions)
 
+    def standing_off(self, distance: float) -> IntArray:
+        """Vertices that are seen farther off the even mesh than a distance [m]; none where their surface is seen."""
+        if self.surface is not None:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(self.follower.reach > distance)
+
+    def feet(self, even_positions: FloatArray, vertices: IntArray) -> FloatArray:
+        """Where vertices stand on the even mesh at positions [m], shape (len(vertices), 3)."""
+        return self.follower.interpolated(even_positions, vertices)
+
     def values(self, vertices: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
         """A vertex group carried over to the even mesh: vertices with a weight, ascending, and their weights."""
         return carried_weights(self.follower, self.even, vertices, weights)

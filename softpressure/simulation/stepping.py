@@ -106,11 +106,10 @@ def frame_of(world: World, start: snapshot.Snapshot, reading: Reading) -> tuple[
     for number, body in enumerate(start.bodies):
         simulated = world.positions(number)
         seen = body.seen(simulated)
-        if body.drawn is not None and body.drawn.surface is None:  # else the vertices are not what is seen
-            follower = body.drawn.follower
-            far = np.flatnonzero(follower.reach > world.model.thickness[number])
-            if len(far):
-                seen[far] = world.beside(number, seen[far], follower.interpolated(simulated, far))
+        if body.drawn is not None:
+            off = body.drawn.standing_off(float(world.model.thickness[number]))
+            if len(off):
+                seen[off] = world.beside(number, seen[off], body.drawn.feet(simulated, off))
         if number in reading.placed:
             vertices, places = reading.placed[number]
             seen[vertices] = places
