@@ -1,6 +1,5 @@
 """What the contact set leaves out: bodies that ignore each other, and what starts crossed, until it has separated."""
 
-
 from ...array_types import BoolArray
 from ...contact.untangle.crossings import Crossings
 from ...model import Model
