@@ -96,7 +96,8 @@ def fit(obj: bpy.types.Object, kind: str, *, anew: bool = False) -> str:
             setattr(settings, name, _new_value(name, value))
     if _fitted(size) == 1.0 and not anew:
         return ""
-    return f"its mass of {settings.mass:.3g} kg and its stiffness fit its size"
+    has_skin = kind == "SOFT" and settings.body_type in SKINS
+    return f"its mass of {settings.mass:.3g} kg {'and its stiffness fit' if has_skin else 'fits'} its size"
 
 
 def unfit_text(obj: bpy.types.Object) -> str:

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bpy_scene import add_ball, add_primitive
-from softpressure_ext.softpressure.bodies import mesh_checks
+from softpressure_ext.softpressure.bodies import mesh_checks, setup
 
 
 def add_sized(diameter, kind="SOFT"):
@@ -64,6 +64,16 @@ def test_what_was_set_before_stays():
 
 def test_rigid_bodies_have_a_mass_of_their_size():
     assert add_sized(0.1, "RIGID").mass == pytest.approx(0.01, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body_type", "said"),
+    [("RIGID", "", "fits"), ("SOFT", "SOLID", "fits"), ("SOFT", "MEMBRANE", "and its stiffness fit")],
+)
+def test_what_is_said_to_fit_is_what_was_fitted(kind, body_type, said):
+    obj = add_primitive("uv_sphere", None, radius=0.05)
+    done, refused = setup.add_all(bpy.context.scene, [obj], kind, body_type)
+    assert not refused and f" kg {said} its size" in done[0]
 
 
 def test_check_tells_of_a_body_that_was_scaled_later_and_fits_it():

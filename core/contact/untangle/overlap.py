@@ -48,6 +48,16 @@ class Overlaps:
         known = set(map(tuple, listed.tolist()))
         return [(a, b) for a, b in crossing.tolist() if a != b and (a, b) not in known]
 
+    def with_colliders(self, model: Model) -> IntArray:
+        """Rows of `State.wrong_side` of rigid bodies that cross colliders: points behind a surface, and edges alone."""
+        first, given = model.membrane_count, model.moving_count
+        sides = np.stack([model.point_body[self.pairs[:, 0]], self.pairs[:, 1]], axis=1)
+        kept = (sides.min(axis=1) >= first) & (sides.max(axis=1) >= given)
+        rows = np.column_stack([self.pairs, self.facing])[kept]
+        rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+        alone = [(a, b) for a, b in self.edges_alone(model.point_body) if a >= first and b >= given]
+        return np.concatenate([rows, edge_rows(model, alone)]).astype(np.int32)
+
     @property
     def crossing_triangle_count(self) -> int:
         """Number of triangles, of all bodies, that cross another body's surface or their own."""

@@ -1,31 +1,24 @@
 """What the contact set leaves out: bodies that ignore each other, and what starts crossed, until it has separated."""
 
-import numpy as np
-
 from ...array_types import BoolArray
 from ...contact.untangle.crossings import Crossings
-from ...contact.untangle.overlap import edge_rows, find_overlaps
 from ...model import Model
 from ...state import STAYS, State
 from .arrays import Bodies
 from .layout import Numbering
-from .unsupported import boxes_meet, crossing_triangles, inverted, self_colliding
+from .unsupported import crossing_triangles, in_colliders, inverted, self_colliding
 
 
 def list_crossing(model: Model, state: State) -> int:
     """Write the points behind a surface, and bodies inside out, into the state; returns how many triangles cross."""
     own = self_colliding(model)
     found = crossing_triangles(model, state.positions, own)
-    state.wrong_side = np.zeros((0, 3), np.int32)
     if len(found) or len(inverted(model, state.positions, own)):
         crossings = Crossings(model)
         crossings.find(state.positions)
         state.wrong_side = crossings.listed()
-    elif model.rigid_count and model.moving_count < model.body_count and boxes_meet(model, state.positions):
-        # edges of rigid bodies have no contact with a collider that they cross, however slightly
-        pairs = find_overlaps(model, state.positions).edges_alone(model.point_body)
-        rigid = range(model.membrane_count, model.moving_count)
-        state.wrong_side = edge_rows(model, [(a, b) for a, b in pairs if a in rigid and b >= model.moving_count])
+    else:
+        state.wrong_side = in_colliders(model, state.positions)
     return len(found)
 
 

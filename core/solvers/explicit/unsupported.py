@@ -60,7 +60,8 @@ def crossings_at_start(model: Model) -> dict[tuple[int, int], int]:
 @keep_latest
 def starts_crossed(model: Model) -> bool:
     """Whether bodies cross each other or themselves at the start."""
-    return len(crossing_triangles(model, model.start_positions, NO_BODIES)) > 0 or starts_tangled(model)
+    x = model.start_positions
+    return len(crossing_triangles(model, x, NO_BODIES)) > 0 or starts_tangled(model) or len(in_colliders(model, x)) > 0
 
 
 @keep_latest
@@ -68,6 +69,16 @@ def starts_tangled(model: Model) -> bool:
     """Whether bodies with self-contact cross themselves, or are inside out, at the start."""
     x, own = model.start_positions, self_colliding(model)
     return len(own) > 0 and (crosses_itself(model, x, own) or len(inverted(model, x, own)) > 0)
+
+
+def in_colliders(model: Model, x: FloatArray) -> IntArray:
+    """Rows of `State.wrong_side` of rigid bodies that cross a collider at x [m], however slightly.
+
+    They would have no contact there: what is set down on a floor, by rounding in it, would fall into it.
+    """
+    if not model.rigid_count or model.moving_count == model.body_count or not boxes_meet(model, x):
+        return np.zeros((0, 3), np.int32)
+    return find_overlaps(model, x).with_colliders(model)
 
 
 def inverted(model: Model, x: FloatArray, bodies: IntArray) -> IntArray:

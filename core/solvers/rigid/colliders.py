@@ -11,7 +11,6 @@ from ...contact.box_tree import Trees, build_trees
 from ...contact.narrow_phase.edge_edge import evaluate_edges
 from ...contact.narrow_phase.vertex_triangle import evaluate_rows
 from ...contact.near_pairs import NO_PAIRS, NearPairs
-from ...contact.untangle.overlap import edge_rows, find_overlaps
 from ...contact.untangle.recovery import WrongSide, find_through
 from ...jit import kernel
 from ...model import Model
@@ -64,20 +63,6 @@ class ColliderContacts:
             np.zeros(model.rigid_count, dtype=bool), np.zeros(model.rigid_count), model.membrane_count,
             model.moving_count,
         )  # fmt: skip
-
-    def untangle(self, x: FloatArray) -> tuple[int, IntArray]:
-        """List the points behind a collider's surface; returns how many triangles cross, of all bodies, and the list.
-
-        The list has bodies whose edges alone cross a collider as well.
-        """
-        overlaps = find_overlaps(self._model, x)
-        pairs, facing = overlaps.pairs, overlaps.facing
-        # two bodies that cross are told apart by their axes
-        given = self._model.moving_count
-        kept = (self._model.point_body[pairs[:, 0]] >= given) | (pairs[:, 1] >= given)
-        self._wrong.set(pairs[kept], facing[kept])
-        alone = [(a, b) for a, b in overlaps.edges_alone(self._model.point_body) if b >= given]
-        return overlaps.crossing_triangle_count, np.concatenate([self.wrong_side(), edge_rows(self._model, alone)])
 
     def wrong_side(self) -> IntArray:
         """(point, body, facing) of the points behind a surface, shape (wrong_count, 3)."""

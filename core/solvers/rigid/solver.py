@@ -10,10 +10,12 @@ import numpy as np
 
 from ...array_types import FloatArray
 from ...bodies.rigid.convex import ConvexShapes
+from ...contact.untangle.overlap import NO_BODIES
 from ...jit import Repeated
 from ...model import Model
 from ...state import State
 from ..counts import Counts
+from ..explicit.unsupported import crossing_triangles, in_colliders
 from ..kinematics import Motion
 from ..notes import Finding, FrameNotes, PairContacts, Reason
 from .contacts import RigidContacts
@@ -57,9 +59,12 @@ class RigidSolver:
         """See `choice.Solver`; there are no springs."""
 
     def untangle(self, state: State) -> int:
-        """Write the points behind a collider's surface into the state; returns how many triangles cross."""
-        crossing, state.wrong_side = self._contacts.colliders.untangle(state.positions)
-        return crossing
+        """Write the points behind a collider's surface into the state; returns how many triangles cross.
+
+        Two bodies that cross are told apart by their axes.
+        """
+        state.wrong_side = in_colliders(self.model, state.positions)
+        return len(crossing_triangles(self.model, state.positions, NO_BODIES))
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""

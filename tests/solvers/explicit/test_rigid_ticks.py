@@ -197,3 +197,20 @@ def test_a_state_without_soft_loads_continues() -> None:
     state.soft_load, state.rigid_marks = np.zeros((0, 6)), np.zeros((0, 3), bool)
     world.load(state)
     run(world, 6)
+
+
+@pytest.mark.parametrize("ball", [None, (3.0, 0.0, 0.41)])
+@pytest.mark.parametrize("depth", [-1e-6, 0.0, 1e-7, 2e-6])
+def test_a_box_set_down_on_the_floor_stays_there_and_is_not_said_to_cross(depth, ball) -> None:
+    """As Blender's snapping puts it: exactly on the floor, or beside that by rounding."""
+    builder = ModelBuilder()
+    if ball is not None:
+        add_ball(builder, ball)
+    add_box(builder, "box", (0.0, 0.0, 0.5 * EDGE - depth * EDGE))
+    builder.add_collider("floor", *shapes.grid(12.0, 4), friction=0.5)
+    world = world_of(builder)
+    box = world.model.body_names.index("box") - world.model.membrane_count
+    assert world.crossing_triangle_count == 0
+    for _ in range(3):
+        advance(world, 1)
+        assert 0.0 < world.rigid_positions(box)[:, 2].min() < GAP
