@@ -27,6 +27,8 @@ from .relaxation import MIXING, Relaxing, State, relax, relaxing_of
 
 #: Residual in equilibrium [p A]: against an atmosphere a gauge pressure of 500 Pa is then right to 0.5 %.
 TOLERANCE = 1e-4
+#: Residual that is rounding [sum of k L of the springs]: without gas, a skin as it is drawn is in equilibrium.
+ROUNDING = 1e-12
 #: Steps of a relaxation, and those between two measurements of the masses.
 STEP_LIMIT, MEASURED = 40_000, 50
 #: Square of the highest frequency that the bounds of stiffness allow, per step [1]; stable below 4.
@@ -73,7 +75,9 @@ class Equilibrium:
         """
         pressure = max(gauge_pressure, 0.0)
         _, volume, residual = self.forces(pressure, start)
-        enough = max(pressure * self._area, residual) * tolerance
+        edges = self.model.edges
+        rounding = ROUNDING * float((edges.stiffness * edges.rest_length).sum())
+        enough = max(max(pressure * self._area, residual) * tolerance, rounding)
         found = self._relax(pressure, start, enough)
         is_held = self._mean_strain(found.positions) <= LARGEST_STRAIN and found.volume <= self._largest_volume()
         times = min(OVERPRESSURE, IRONING_STRAIN / max(found.strain, TINY))

@@ -24,8 +24,9 @@ from .seen_shape import Shape
 KEY = "softpressure_mesh"
 #: Raise it when even meshes come out differently, so that kept ones are made anew.
 VERSION = 5
-#: Share of seen vertices whose distance from the simulated surface the thickness covers.
-_COVERED = 0.95
+#: Share of seen vertices whose distance from the simulated surface the thickness covers: drawn vertices that stand off
+#: by more are kept out of what the body touches, but not those that modifiers make between them.
+_COVERED, _COVERED_BETWEEN = 0.75, 0.95
 #: Meshes in memory, of shapes that were used last.
 _MOST = 64
 
@@ -36,7 +37,7 @@ class Kept(NamedTuple):
     """An even mesh in the frame of its `Shape` [m], bound to the drawn mesh's own vertices."""
 
     even: EvenMesh
-    stand_off: float  # how far seen vertices stand out of it, but for a twentieth of them [m]
+    stand_off: float  # how far most of the seen vertices stand out of it, at most [m]
 
 
 def key_of(shape: Shape, count: int) -> str:
@@ -59,7 +60,8 @@ def find(obj: DataBlock, key: str) -> Kept | None:
 def making(shape: Shape, count: int) -> Generator[float, None, Kept]:
     """Make a mesh in slices: yields the share that is done. Reads none of Blender's data. Raises `MeshError`."""
     even = yield from even_mesh_slices(shape.positions, shape.triangles, count)
-    stand_off = stand_off_of(even, shape.positions, shape.triangles)
+    covered = _COVERED if shape.is_as_drawn else _COVERED_BETWEEN
+    stand_off = stand_off_of(even, shape.positions, shape.triangles, covered)
     if not shape.is_as_drawn:
         even = bound_mesh(even.positions, even.triangles, shape.own, shape.own_triangles, even.notes)
     return Kept(_in_short(even), stand_off)
@@ -93,10 +95,12 @@ def drop(obj: DataBlock) -> None:
         del obj[KEY]
 
 
-def stand_off_of(mesh: EvenMesh, positions: FloatArray, triangles: IntArray) -> float:
-    """How far vertices of faces that are bound to a mesh stand out of it, but for a twentieth of them."""
+def stand_off_of(
+    mesh: EvenMesh, positions: FloatArray, triangles: IntArray, covered: float = _COVERED_BETWEEN
+) -> float:
+    """How far a share of the vertices of faces that are bound to a mesh stand out of it, at most."""
     offsets = Follower(mesh, positions).offsets[np.unique(triangles)]
-    return float(np.quantile(np.where(offsets[:, 2] > 0.0, np.linalg.norm(offsets, axis=1), 0.0), _COVERED))
+    return float(np.quantile(np.where(offsets[:, 2] > 0.0, np.linalg.norm(offsets, axis=1), 0.0), covered))
 
 
 def _in_short(even: EvenMesh) -> EvenMesh:

@@ -1,6 +1,6 @@
 """Even meshes and cages that soft bodies simulate, and how the drawn ones follow them."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -55,6 +55,10 @@ _SMOOTH = 2
 _KEPT = 64
 
 
+#: Places of seen vertices [m], by where they stand off an even mesh and where their feet are on it.
+KeepOff = Callable[[FloatArray, FloatArray], FloatArray]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
     """A drawn mesh that follows an even one."""
@@ -66,29 +70,25 @@ class Drawn:
     triangles: IntArray
     areas: FloatArray  # of its vertices [m^2]
     even_areas: FloatArray  # of the vertices of the even mesh [m^2]
-    stand_off: float  # how far drawn vertices stand out of the even mesh, but for a twentieth of them [m]
+    stand_off: float  # how far most of what is seen stands out of the even mesh, at most [m]
     notes: tuple[str, ...]  # what was done to the drawn mesh
     seen_count: int  # vertices that are seen, with those that modifiers make
     surface: tuple[Subdivision, Follower] | None  # of a mesh that is seen subdivided, where its vertices go
     coarse: CoarseCage | None  # of one that is drawn with few vertices
 
-    def at(self, even_positions: FloatArray) -> FloatArray:
-        """Where the drawn vertices are for even ones at positions [m]."""
-        found = self.follower.positions(even_positions)
+    def at(self, even_positions: FloatArray, keep_off: KeepOff | None = None, distance: float = 0.0) -> FloatArray:
+        """Where the drawn vertices are for even ones at positions [m].
+
+        `keep_off`: moves vertices that stand off the even mesh by more than a distance [m] out of what it touches. Not
+        those of a surface that is seen between them: it would get waves.
+        """
+        seen = self.follower.positions(even_positions)
         if self.surface is not None:
             subdivision, follower = self.surface
-            found = subdivision.cage(found, follower.positions(even_positions))
-        return found if self.coarse is None else self.coarse.within(found, even_positions)
-
-    def standing_off(self, distance: float) -> IntArray:
-        """Vertices that are seen farther off the even mesh than a distance [m]; none where their surface is seen."""
-        if self.surface is not None:
-            return np.zeros(0, np.int64)
-        return np.flatnonzero(self.follower.reach > distance)
-
-    def feet(self, even_positions: FloatArray, vertices: IntArray) -> FloatArray:
-        """Where vertices stand on the even mesh at positions [m], shape (len(vertices), 3)."""
-        return self.follower.interpolated(even_positions, vertices)
+            seen = subdivision.cage(seen, follower.positions(even_positions))
+        elif keep_off is not None and len(off := np.flatnonzero(self.follower.reach > distance)):
+            seen[off] = keep_off(seen[off], self.follower.interpolated(even_positions, off))
+        return seen if self.coarse is None else self.coarse.within(seen, even_positions)
 
     def values(self, vertices: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
         """A vertex group carried over to the even mesh: vertices with a weight, ascending, and their weights."""

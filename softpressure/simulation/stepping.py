@@ -4,6 +4,7 @@ Reading belongs to the main thread. Stepping touches none of Blender's data, so 
 own, as far as the main thread has read ahead.
 """
 
+import functools
 import queue
 import threading
 import time
@@ -104,12 +105,8 @@ def frame_of(world: World, start: snapshot.Snapshot, reading: Reading) -> tuple[
     """
     positions = []
     for number, body in enumerate(start.bodies):
-        simulated = world.positions(number)
-        seen = body.seen(simulated)
-        if body.drawn is not None:
-            off = body.drawn.standing_off(float(world.model.thickness[number]))
-            if len(off):
-                seen[off] = world.beside(number, seen[off], body.drawn.feet(simulated, off))
+        beside = functools.partial(world.beside, number)
+        seen = body.seen(world.positions(number), beside, float(world.model.thickness[number]))
         if number in reading.placed:
             vertices, places = reading.placed[number]
             seen[vertices] = places
