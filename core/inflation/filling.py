@@ -112,7 +112,7 @@ class Filling:
         stiffer = gauge_pressure / largest
         lower, higher = (
             f"pressure to {largest:g} Pa",
-            f"stretch modulus to {two_digits(body.stretch_modulus * stiffer):g}",
+            f"stiffness to {two_digits(body.stretch_modulus * stiffer):g}",
         )
         if body.gas is not None:
             left = (largest + self._ambient_pressure) / (gauge_pressure + self._ambient_pressure)
@@ -129,8 +129,8 @@ class Filling:
         """What is left of the forces where no equilibrium was found, and a remedy."""
         return (
             f"{self._body.name}: no equilibrium was found at {gauge_pressure:g} Pa: forces of "
-            f"{100.0 * TOLERANCE * left:.2g} % of pressure times area are left. Raise the bend modulus, or draw the "
-            "skin with fewer folds."
+            f"{100.0 * TOLERANCE * left:.2g} % of pressure times area are left. Raise the bending stiffness, or draw "
+            "the skin with fewer folds."
         )
 
     def _strain_at_start(self, pressure: float) -> float:

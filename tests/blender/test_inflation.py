@@ -95,7 +95,7 @@ def test_too_high_a_pressure_is_reported_in_the_panel_with_a_remedy(pressure: fl
     frame(1)
     sentences = drawn(Simulation, width=10_000)
     [told] = [text for text in sentences if text.startswith(f"Ball: a pressure of {pressure:g} Pa stretches its skin")]
-    words = {"gauge_pressure": "Lower the pressure to ", "stretch_modulus": "raise the stretch modulus to "}[remedy]
+    words = {"gauge_pressure": "Lower the pressure to ", "stretch_modulus": "raise the stiffness to "}[remedy]
     setattr(ball.softpressure, remedy, float(told.split(words)[1].split()[0]))
     frame(1)
     assert not any("stretches its skin" in text for text in drawn(Simulation, width=10_000))

@@ -210,8 +210,8 @@ def test_too_high_a_pressure_is_reported_with_remedies(drawn_shape, pressure):
     told = filling.complaint(pressure)
     head = f"body: a pressure of {pressure:g} Pa stretches its skin by "
     assert told.startswith(head)
-    lower, modulus = (float(told.split(words)[1].split()[0]) for words in ("Lower the pressure to ", "modulus to "))
-    for given in ({"pressure": lower}, {"pressure": pressure, "modulus": modulus}):
+    lower, stiffness = (float(told.split(words)[1].split()[0]) for words in ("Lower the pressure to ", "stiffness to "))
+    for given in ({"pressure": lower}, {"pressure": pressure, "modulus": stiffness}):
         helped = builder_of(ball(), drawn_shape=drawn_shape, **given).build().fillings[0]
         assert helped.complaint(given["pressure"]) == ""
         assert 0.2 < helped.rest.strain <= 0.3  # not lower than needed, but for two digits

@@ -159,7 +159,7 @@ def _short_edge(model: Model, body: int) -> tuple[float, str] | None:
 
 
 def _modulus(model: Model, vertex: int) -> tuple[str, str]:
-    """What makes a body stiff at its stiffest vertex, and how stiff that is, in the builder's words.
+    """What makes a body stiff at its stiffest vertex, and how stiff that is, in the panel's words.
 
     Springs hold sum k L^2 = 3 Y A over a skin and 15 mu V over a solid (`bodies/lattice/springs.py`), mu = E / (2 (1 +
     nu)); hinges k = 3 B / area.
@@ -179,14 +179,14 @@ def _modulus(model: Model, vertex: int) -> tuple[str, str]:
         mu = held / (15.0 * volume)
         volumes = cells.rest_volume.reshape(-1, 8).sum(axis=1)
         bulk = float(bulk_stiffness(cells.stiffness[::8], cells.sum_stiffness, volumes)[mine].max(initial=0.0))
-        return "modulus", f"{mu * (3.0 * (mu + bulk) + 2.0 * mu) / (2.0 * mu + bulk):.4g} Pa"
+        return "Young's modulus", f"{mu * (3.0 * (mu + bulk) + 2.0 * mu) / (2.0 * mu + bulk):.4g} Pa"
     folds = model.point_body[hinges.points[:, 0]] == body
     if folds.any():
         bounds = rest_bounds(model)
         if bounds.rows[vertex] > 0.5 * bounds.stiffness[vertex]:
             size = (1.0 / hinges.normal_scale[folds]).sum(axis=1)
-            return "bend modulus", f"{float(np.median(hinges.stiffness[folds] * size)) / 6.0:.4g} N m"
+            return "bending stiffness", f"{float(np.median(hinges.stiffness[folds] * size)) / 6.0:.4g} N m"
     if spring is not None:
         return spring
     area = float(topology.triangle_areas(model.rest_positions, triangles).sum())
-    return "stretch modulus", f"{held / (3.0 * area):.4g} N/m"
+    return "stiffness", f"{held / (3.0 * area):.4g} N/m"
