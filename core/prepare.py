@@ -23,6 +23,7 @@ from numba.core import event
 
 from . import kernel_store
 from .bodies.rigid.convex import convex_shapes
+from .contact.untangle.at_start import starts_crossed
 from .energy.energies import ModelElements
 from .errors import SoftPressureError
 from .impulses.fluids import Fluids
@@ -32,7 +33,6 @@ from .parameters.methods import ENGINE
 from .part_scenes import PARTS, particles
 from .plasticity.pieces import may_split
 from .solvers.choice import SOLVERS, current_method
-from .solvers.explicit.unsupported import starts_crossed
 from .time_left import Left, TimeLeft, slowness
 from .world import World
 

@@ -7,8 +7,8 @@ import bpy
 import numpy as np
 
 from ...core import FrameInput, Model, SoftPressureError, World
+from ...core.contact.untangle.at_start import crossings_at_start
 from ...core.solvers.explicit.stability import rest_bounds
-from ...core.solvers.explicit.unsupported import crossings_at_start
 from ..bodies import validation, wording
 from ..bodies.mesh_checks import Flaw
 from ..cache import playback

@@ -6,8 +6,8 @@ import shapes
 from rigid_scene import block
 from scenes import GRAVITY, Ball, add_ball, advance, centre, played, velocity
 from softpressure_ext.core import MethodOptions, ModelBuilder, ParameterError, World
+from softpressure_ext.core.contact.untangle.at_start import starts_crossed
 from softpressure_ext.core.solvers.explicit.solver import ExplicitSolver
-from softpressure_ext.core.solvers.explicit.unsupported import starts_crossed
 from softpressure_ext.core.solvers.rigid.solver import RigidSolver
 
 SOFT = Ball(0.3, 0.3, 2e3, 5e3)

@@ -24,9 +24,7 @@ def gas_of(world, gauge_pressure):
 
 
 def test_a_skin_a_hundred_times_too_stiff_holds_and_one_a_thousand_times_is_refused():
-    with pytest.raises(
-        ParameterError, match=r"ball: stiffness 1e\+08 N/m at a mass of 0\.6 kg would need 7\d\d\d"
-    ):
+    with pytest.raises(ParameterError, match=r"ball: stiffness 1e\+08 N/m at a mass of 0\.6 kg would need 7\d\d\d"):
         ball_world(BASKETBALL.like(stretch_modulus=1e8), drop=0.1)
     stiff = BASKETBALL.like(stretch_modulus=1e7)
     world = ball_world(stiff, 2, drop=0.1, **LIVELY)

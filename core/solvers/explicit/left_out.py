@@ -1,12 +1,12 @@
 """What the contact set leaves out: bodies that ignore each other, and what starts crossed, until it has separated."""
 
 from ...array_types import BoolArray
+from ...contact.untangle.at_start import crossing_triangles, in_colliders, inverted, self_colliding
 from ...contact.untangle.crossings import Crossings
 from ...model import Model
 from ...state import STAYS, State
 from .arrays import Bodies
 from .layout import Numbering
-from .unsupported import crossing_triangles, in_colliders, inverted, self_colliding
 
 
 def list_crossing(model: Model, state: State) -> int:

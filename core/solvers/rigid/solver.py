@@ -10,12 +10,12 @@ import numpy as np
 
 from ...array_types import FloatArray
 from ...bodies.rigid.convex import ConvexShapes
+from ...contact.untangle.at_start import crossing_triangles, in_colliders
 from ...contact.untangle.overlap import NO_BODIES
 from ...jit import Repeated
 from ...model import Model
 from ...state import State
 from ..counts import Counts
-from ..explicit.unsupported import crossing_triangles, in_colliders
 from ..kinematics import Motion
 from ..notes import Finding, FrameNotes, PairContacts, Reason
 from .contacts import RigidContacts
