@@ -13,7 +13,7 @@ from .bodies.flat.plane import loop_points
 from .bodies.lattice.follow import followed
 from .bodies.rigid.motion import turns
 from .checks import vector
-from .contact.beside import Feet, beside, feet_of
+from .contact.beside import Feet, beside, feet_of, followed_beside
 from .contact.crossings import crossings_by_bodies
 from .diagnostics import Diagnostics, Measured, Measurements
 from .divergence import UNBOUNDED, check_divergence, check_trembling, membrane_sizes
@@ -34,6 +34,7 @@ from .plasticity.pieces import broken_bodies
 from .plasticity.ticks import plastic_ticks
 from .reports import StepReport, reports_of
 from .settings import checked
+from .simulation_mesh.follower import Follower
 from .solvers.choice import (  # fmt: skip
     Solver,
     SolverMaker,
@@ -156,10 +157,9 @@ class World:
             self._feet[membrane] = feet_of(self.model, membrane, rest)
         return beside(self._segments.model, membrane, x, drawn, self._feet[membrane].at(x))
 
-    def beside(self, membrane: int, drawn: FloatArray, feet: FloatArray) -> FloatArray:
-        """Drawn vertices [m] that stand off their feet on a membrane [m] by more than its thickness only where free."""
-        free = float(self.model.thickness[membrane])
-        return beside(self._segments.model, membrane, self._state.positions, drawn, feet, free)
+    def beside(self, membrane: int, drawn: FloatArray, follower: Follower, followed: FloatArray) -> FloatArray:
+        """Drawn vertices [m] that follow a membrane's at `followed` [m], out of what the membrane touches."""
+        return followed_beside(self._segments.model, membrane, self._state.positions, drawn, follower, followed)
 
     def velocities(self, membrane: int) -> FloatArray:
         """Velocities [m/s] of a membrane in the caller's vertex order, shape (vertex_count, 3)."""

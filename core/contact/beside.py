@@ -14,6 +14,7 @@ import numpy as np
 from ..array_types import FloatArray, IntArray
 from ..jit import kernel
 from ..model import Model
+from ..simulation_mesh.follower import Follower
 from ..simulation_mesh.nearest import nearest_triangles
 from .box_tree import tree_of
 from .crossings import meets_box
@@ -64,7 +65,7 @@ def beside(
         return drawn
     kept = float(model.thickness[membrane]) + free
     places, reach = feet[stands], (length[stands] - free) / STANDING + kept
-    near = _near_triangles(model, membrane, x, places, reach)
+    near = _near_triangles(model, membrane, x, places, float(reach.max()))
     if not len(near):
         return drawn
     used, number = np.unique(near, return_inverse=True)
@@ -77,13 +78,36 @@ def beside(
     return drawn
 
 
-def _near_triangles(model: Model, membrane: int, x: FloatArray, places: FloatArray, reach: FloatArray) -> IntArray:
-    """Triangles of other bodies that come near a box around places, shape (triangle_count, 3)."""
+def followed_beside(
+    model: Model, membrane: int, x: FloatArray, drawn: FloatArray, follower: Follower, followed: FloatArray
+) -> FloatArray:
+    """The same for drawn vertices that follow a membrane: they may stand off by its thickness anywhere.
+
+    x: of all points [m]; `followed`: of the membrane's vertices, in the caller's order [m].
+    """
+    free = float(model.thickness[membrane])
+    off = np.flatnonzero(follower.reach > free)
+    if not len(off):
+        return drawn
+    reach = (1.0 + 1.0 / STANDING) * follower.reach[off] + 2.0 * free
+    near = x[_near_triangles(model, membrane, x, followed, float(reach.max()))].reshape(-1, 3)
+    if not len(near):
+        return drawn
+    for along, low, high in zip(drawn.T, near.min(axis=0), near.max(axis=0), strict=True):
+        is_near = (along[off] - reach <= high) & (along[off] + reach >= low)
+        off, reach = off[is_near], reach[is_near]
+    feet = follower.interpolated(followed, off)
+    drawn = drawn.copy()
+    drawn[off] = beside(model, membrane, x, drawn[off], feet, free)
+    return drawn
+
+
+def _near_triangles(model: Model, membrane: int, x: FloatArray, places: FloatArray, reach: float) -> IntArray:
+    """Triangles of other bodies that come as near as `reach` [m] to a box around places, shape (triangle_count, 3)."""
     surfaces, skipped = model.surfaces, model.ignores[membrane].copy()
     skipped[membrane] = True
-    low, high = (places - reach[:, None]).min(axis=0), (places + reach[:, None]).max(axis=0)
     others = surfaces.triangles[~skipped[surfaces.triangle_body]]
-    return others[meets_box(x, others, low, high)]
+    return others[meets_box(x, others, places.min(axis=0) - reach, places.max(axis=0) + reach)]
 
 
 @kernel

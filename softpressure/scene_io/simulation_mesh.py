@@ -55,8 +55,8 @@ _SMOOTH = 2
 _KEPT = 64
 
 
-#: Places of seen vertices [m], by where they stand off an even mesh and where their feet are on it.
-KeepOff = Callable[[FloatArray, FloatArray], FloatArray]
+#: Drawn vertices [m] out of what an even mesh touches; by those that follow it, and its own vertices [m].
+KeepOff = Callable[[FloatArray, Follower, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,18 +76,18 @@ class Drawn:
     surface: tuple[Subdivision, Follower] | None  # of a mesh that is seen subdivided, where its vertices go
     coarse: CoarseCage | None  # of one that is drawn with few vertices
 
-    def at(self, even_positions: FloatArray, keep_off: KeepOff | None = None, distance: float = 0.0) -> FloatArray:
+    def at(self, even_positions: FloatArray, keep_off: KeepOff | None = None) -> FloatArray:
         """Where the drawn vertices are for even ones at positions [m].
 
-        `keep_off`: moves vertices that stand off the even mesh by more than a distance [m] out of what it touches. Not
-        those of a surface that is seen between them: it would get waves.
+        `keep_off`: moves what stands off the even mesh out of what this touches. Not where the surface between the
+        vertices is seen: it would get waves.
         """
         seen = self.follower.positions(even_positions)
         if self.surface is not None:
             subdivision, follower = self.surface
             seen = subdivision.cage(seen, follower.positions(even_positions))
-        elif keep_off is not None and len(off := np.flatnonzero(self.follower.reach > distance)):
-            seen[off] = keep_off(seen[off], self.follower.interpolated(even_positions, off))
+        elif keep_off is not None:
+            seen = keep_off(seen, self.follower, even_positions)
         return seen if self.coarse is None else self.coarse.within(seen, even_positions)
 
     def values(self, vertices: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -105,8 +105,7 @@ def frame_of(world: World, start: snapshot.Snapshot, reading: Reading) -> tuple[
     """
     positions = []
     for number, body in enumerate(start.bodies):
-        beside = functools.partial(world.beside, number)
-        seen = body.seen(world.positions(number), beside, float(world.model.thickness[number]))
+        seen = body.seen(world.positions(number), functools.partial(world.beside, number))
         if number in reading.placed:
             vertices, places = reading.placed[number]
             seen[vertices] = places

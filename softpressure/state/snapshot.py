@@ -48,11 +48,9 @@ class SoftSnapshot:
         """Positions of the drawn vertices [m], shape (drawn_count, 3)."""
         return self.positions if self.drawn is None else self.drawn.positions
 
-    def seen(
-        self, positions: FloatArray, keep_off: simulation_mesh.KeepOff | None = None, distance: float = 0.0
-    ) -> FloatArray:
+    def seen(self, positions: FloatArray, keep_off: simulation_mesh.KeepOff | None = None) -> FloatArray:
         """Where the drawn vertices are for simulated ones at `positions` [m]; see `Drawn.at`."""
-        return positions if self.drawn is None else self.drawn.at(positions, keep_off, distance)
+        return positions if self.drawn is None else self.drawn.at(positions, keep_off)
 
     def led(self, drawn_positions: FloatArray, vertices: IntArray | None = None) -> FloatArray:
         """Where the animation has what is simulated, or some vertices of it, for drawn vertices at positions [m]."""

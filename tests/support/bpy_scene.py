@@ -55,7 +55,7 @@ class FallingWorld:
             state.positions[self._points(membrane)] = positions
         state.frame += 1
 
-    def beside(self, membrane: int, drawn: Any, feet: Any) -> Any:
+    def beside(self, _membrane: int, drawn: Any, _follower: Any, _followed: Any) -> Any:
         return drawn  # nothing touches
 
     def rigid_transform(self, rigid: int) -> Any:
