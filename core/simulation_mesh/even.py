@@ -54,9 +54,9 @@ def even_mesh(positions: FloatArray, triangles: Numbers, vertex_count: int) -> E
 
     Parameters: `positions`, shape (drawn_count, 3), in any unit; `triangles`, shape (triangle_count, 3). Isotropic
     remeshing (`remesh.py`) keeps volume, thin parts, sharp edges, genus and number of parts of a closed surface. Holes
-    are filled; what still is not closed, or in parts that cross, is wrapped. Where the even mesh would cross itself, it
-    is smoothed. Very many vertices are joined first (`shrink.py`). The same bits each time, in whatever order the
-    triangles are given.
+    are filled, without vertices in them, so there are fewer; what still is not closed, or in parts that cross, is
+    wrapped. Where the even mesh would cross itself, it is smoothed. Very many vertices are joined first (`shrink.py`).
+    The same bits each time, in whatever order the triangles are given.
     Raises `MeshError` if there is no surface at all.
     """
     slices = even_mesh_slices(positions, triangles, vertex_count)
@@ -89,8 +89,6 @@ def even_mesh_slices(positions: FloatArray, triangles: Numbers, vertex_count: in
     carrier = mesh if len(mesh.x) == len(drawn.x) else drawn  # where values of drawn vertices are known
     yield 0.05
     filled = mesh
-    if FILLED in notes:
-        vertex_count = round(vertex_count * _area(filled) / _area(drawn))  # there are none within lids
     if WRAPPED in notes:
         mesh, distances, gaps = wrapped_parts(filled)
         notes += (JOINED.format(gaps),) if gaps else ()
