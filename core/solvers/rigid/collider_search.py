@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from ...array_types import BoolArray, FloatArray, IntArray
 from ...contact.crossings import passes
-from ...contact.near_pairs import NearPairs, near_pairs
+from ...contact.near_pairs import NO_PAIRS, NearPairs, near_pairs
 from ...jit import lean_kernel
 from ...model import Model
 from ...simd import load4
@@ -54,6 +54,8 @@ class ColliderSearch:
         ):  # fmt: skip
             room, resting[model.moving_count :] = 2 * len(self._found[0].reach), True
             self._found = candidates_of(room), candidates_of(room)
+        if not count.any() and not len(behind):
+            return NO_PAIRS
         corners, ends = map(self._fours, self._found, count.tolist())
         corners = corners[~self.is_listed(corners[:, 0], model.point_body[corners[:, 1]], behind)]
         triangle, side = np.full(len(corners), -1), np.zeros(len(corners), np.int8)

@@ -137,15 +137,22 @@ class ColliderContacts:
         self._search = self._search or ColliderSearch(model)
         pairs = self._search.find(x, reach, near.left_out, wrong.pairs, wrong.exit, wrong.facing)
         self._take(pairs)
-        evaluate(self.near, x)
+        self._counts.contact_searches += 1
+        if len(pairs.points):
+            self._take(self._judge(x, pairs))
+            mark_through(self.near, x)
+
+    def _judge(self, x: FloatArray, pairs: NearPairs) -> NearPairs:
+        """Those of the pairs found at x that are within reach, with edges that cross marked."""
+        near, search, wrong = self.near, self._search, self._wrong
+        assert search is not None
+        evaluate(near, x)
         near_enough = pairs.distance <= pairs.thickness + near.reach[pairs.bodies].sum(axis=1)
         pairs = pairs.only(near_enough | (pairs.side < 0))
         ends, others = pairs.points[pairs.edge_start :], pairs.bodies[pairs.edge_start :, ::-1].repeat(2, axis=1)
-        behind = self._search.is_listed(ends.astype(np.int64), others, wrong.pairs)
+        behind = search.is_listed(ends.astype(np.int64), others, wrong.pairs)
         pairs.side[pairs.edge_start :][crossing_edges(x, pairs, behind)] = -1
-        self._take(pairs)
-        self._counts.contact_searches += 1
-        mark_through(self.near, x)
+        return pairs
 
     def _take(self, pairs: NearPairs) -> None:
         """Use these pairs, with gaps if there are any."""
