@@ -9,7 +9,7 @@ class Counts:
 
     stages: int = 0
     contact_searches: int = 0
-    sweeps: int = 0  # over all contacts, of the impulse solver
+    sweeps: int = 0  # of impulses over all contacts
 
     def plus(self, other: "Counts") -> "Counts":
         """Both together."""

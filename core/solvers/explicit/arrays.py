@@ -18,15 +18,15 @@ from .shape import Shape
 SOFT, RIGID, GIVEN = range(3)
 # Places in `steps.Run.state`
 AGE, SPAN, STEP, LACKS_ROOM, RESUMES, CARRIED_COUNT = range(6)  # steps of the epoch so far and planned, of the run
-SEARCHES, EARLY, RENEWED, LIMITED, STALLS, PRESSING, CANDIDATES = range(6, 13)  # counts
+SEARCHES, EARLY, RENEWED, LIMITED, STALLS, PRESSING, CANDIDATES, SWEEPS = range(6, 14)  # counts
 # Whether this is the run's first frame, in which contacts may start without a gap; whether a patch of a soft body
 # strayed too far in the last drift
-STARTS, FAR = range(13, 15)
+STARTS, FAR = range(14, 16)
 # Steps of the run at which the present tick began and ends; whether a sleeping body must wake before (`rigid_ticks.py`)
-TICK_START, TICK_END, WAKES = range(15, 18)
+TICK_START, TICK_END, WAKES = range(16, 19)
 # Contacts that searches and limits looked at in the frame, see `attempt.py`; whether no attempt settled the last step
-WORK, STALLED = 18, 19
-STATE_SIZE = 20
+WORK, STALLED = 19, 20
+STATE_SIZE = 21
 # Kinds of jobs of a step's team: rows of forces, velocities from them, positions, margins and frames of patches
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 #: Lower than every coordinate, also of a motion that grows beyond all bounds within a run of steps.
@@ -125,6 +125,7 @@ class Contacts(NamedTuple):
     presses: BoolArray  # whether impulses answer the pair; else it is only verified
     reach: FloatArray  # gap that the sides keep [m]
     friction: FloatArray
+    kept: FloatArray  # impulses of friction and along the normal in the step before [N s], flat
     aligned: BoolArray  # whether the normal leads from one touching point to the other in this step
     carried: BoolArray  # whether a side is a rigid body
     must: BoolArray  # whether the pair may come so near that `verify.py` must check it
@@ -313,7 +314,7 @@ def candidates_of(capacity: int) -> Candidates:
 
 def contacts_of(capacity: int) -> Contacts:
     """Empty arrays for `capacity` contacts."""
-    flat: dict[str, Any] = {name: np.zeros(4 * capacity) for name in ("normal", "weight", "share", "gap")}
+    flat: dict[str, Any] = {name: np.zeros(4 * capacity) for name in ("normal", "weight", "share", "gap", "kept")}
     single: dict[str, Any] = {name: np.zeros(capacity) for name in ("reach", "friction")}
     return Contacts(
         points=np.zeros(4 * capacity, np.uint32),

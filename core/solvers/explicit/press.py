@@ -4,7 +4,7 @@ from math import inf
 
 from ...contact.mixing import mixed_kernel
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import dot, load4, store4, transposed, triple
+from ...simd import dot, load4, spread, store4, transposed, triple
 from ...tiny import TINY
 from .arrays import RIGID
 from .carried import carried_inverse_mass, carried_velocity, pair_of, push_carried
@@ -103,6 +103,7 @@ def prepare(contact, x):
             if by_tick[a] and by_tick[b]:  # answered once per tick
                 contacts.presses[c] = False
             weigh(contact, contacts, c, x)
+            store4(contacts.kept, 4 * c, spread(0.0))
 
 
 @lean_inline_kernel

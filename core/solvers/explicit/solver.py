@@ -25,7 +25,20 @@ from ...threads import threads_in_use
 from ..kinematics import Motion
 from ..loads import late_turn, lifts
 from ..notes import FrameNotes, Reason
-from .arrays import AGE, LACKS_ROOM, PRESSING, RESUMES, RIGID, SEARCHES, STALLED, STEP, TICK_END, TICK_START, WAKES
+from .arrays import (
+    AGE,
+    LACKS_ROOM,
+    PRESSING,
+    RESUMES,
+    RIGID,
+    SEARCHES,
+    STALLED,
+    STEP,
+    SWEEPS,
+    TICK_END,
+    TICK_START,
+    WAKES,
+)
 from .dissipation import LEAST_STEPS, LOSS_TIME
 from .exchange import begin_run, fall_free
 from .left_out import list_crossing
@@ -248,7 +261,7 @@ class ExplicitSolver:
         begin_loads(scene.start_loads, space.rows[0], scene.skins.load, (before.frame + share) * motion.frame_time, h)
         scene.losses.settling[:] = scene.start_loads.settling if scene.start_loads.every[0] else 0.0
         state[STEP] = state[RESUMES] = 0
-        searches = int(state[SEARCHES])
+        searches, sweeps = int(state[SEARCHES]), int(state[SWEEPS])
         if ticks is None:
             state[TICK_END] = steps
             self._take_steps(steps, h)
@@ -271,6 +284,7 @@ class ExplicitSolver:
                 ticks.end(space.contact, space.v, self._still_speeds, (int(state[STEP]) - done) * h, h)
         self.counts.stages += steps
         self.counts.contact_searches += int(state[SEARCHES]) - searches
+        self.counts.sweeps += int(state[SWEEPS]) - sweeps
         self._note_touching(after.touching, asleep)
         self._fall(after.touching, fall, 0.5 * h)
         space.write(after, steps, gas, motion, share + time / motion.frame_time)

@@ -1,4 +1,4 @@
-"""Impulses of contacts, one after the other and again, until no contact changes what the others have left.
+"""Impulses of contacts, one after the other and again, until contacts hardly change what the others have left.
 
 They act on the velocities that a step has without them. An impulse only stops an approach: one that would end nearer
 than the distance to keep at the end of the step (a speculative contact; Catto 2013). So resting contacts neither store
@@ -10,15 +10,17 @@ rigid. Edges of soft bodies have no friction (two edges cannot take a couple abo
 vertices near them have.
 
 What stays the same of a contact in the step is computed once, into a row. Nearly all are of soft bodies or colliders,
-with points in line (`answer_points`); those of rigid bodies, and those without a line, are answered by `answer_bodies`.
+with points in line (`answer_points`), and begin with the impulses of the step before (a warm start): a third of the
+sweeps. Those of rigid bodies, and those without a line, begin without any and are answered by `answer_bodies`.
 """
 
 from math import sqrt
 
 from ...contact.coulomb import cone_share_of_square
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import dot, lane, load3, load4, spread, store3, store4
-from .arrays import PRESSING, SOFT
+from ...simd import dot, four, lane, load3, load4, spread, store3, store4, triple
+from ...tiny import TINY
+from .arrays import PRESSING, SOFT, SWEEPS
 from .carried import carried_inverse_mass, pair_of, push_carried
 from .press import note, own_inverse_mass, push, push_sides, record, sides_velocity, weigh
 from .turning import is_free, push_apart, set_turn, slide_into_line, turn_by_row, turn_triangle
@@ -38,27 +40,30 @@ PARTING, MASS, FRICTION, KIND, GRIP, PUSH, WEIGHT, SHARE, NORMAL, TURN = *range(
 #: Kinds of answers: of points without a couple, of points with that of a triangle, the same once its map is known, of
 #: all else.
 PLAIN, TURNS, TURNED, OTHER = 0.0, 1.0, 2.0, 3.0
-#: Most sweeps over the contacts of a step, and over FEW of them, a share of the vertices: these take less time than the
-#: inner forces. A jelly between fingers trembles by up to 2 mm a frame with 11 sweeps, by 0.2 with 26.
-MOST_SWEEPS, MOST_OF_FEW, FEW = 11, 26, 1.0 / 12.0
-#: Change of an impulse that ends the sweeps, as a share.
-LEAST_CHANGE = 1e-2
+#: Share of the impulses of the step before that a contact begins with: with all of them a jelly of 0.2 m between three
+#: fingers trembles by 1.4 mm a frame, with this by 0.2.
+KEPT = 0.8
+#: Speeds that the last sweep may change, as a share of all that impulses change, and the most sweeps.
+UNSETTLED, MOST_SWEEPS = 1e-2, 26
 
 
 @lean_inline_kernel
 def press_all(contact, losses, x, velocity, h):
     """Impulses of all contacts on velocities, where rigid points have rows of 0."""
-    list_near(contact, x, h)
-    is_cheap = contact.answers.size[0] <= FEW * losses.mass.shape[0]
-    for _ in range(MOST_OF_FEW if is_cheap else MOST_SWEEPS):
-        if sweep(contact, x, velocity):
+    list_near(contact, x, velocity, h)
+    for _ in range(MOST_SWEEPS):
+        contact.run.state[SWEEPS] += 1
+        if sweep(contact, x, velocity) <= UNSETTLED:
             break
     note_all(contact, losses, x)
 
 
 @lean_kernel
-def list_near(contact, x, h):
-    """List the contacts that may have to be answered in a step, with what stays the same of them in it."""
+def list_near(contact, x, velocity, h):
+    """List the contacts that may have to be answered in a step, with what stays the same of them in it.
+
+    They begin with a share of the impulses that they have kept.
+    """
     answers, count = contact.answers, 0
     for kind, contacts in enumerate((contact.corners, contact.sides)):
         for c in range(contact.run.found[2 + kind]):
@@ -70,8 +75,12 @@ def list_near(contact, x, h):
                     weigh(contact, contacts, c, x)
                 if contacts.normal[4 * c + 3] > 0.0:
                     answers.number[count] = 2 * c + kind
-                    set_row(contact, contacts, c, kind == 1, x, h, answers.quad[count], answers.row[count])
+                    quad, row = answers.quad[count], answers.row[count]
+                    set_row(contact, contacts, c, kind == 1, x, h, quad, row)
+                    if row[KIND] != OTHER and contacts.kept[4 * c + 3] > 0.0:
+                        begin(quad, row, load4(contacts.kept, 4 * c) * KEPT, x, velocity, contact.points.inverse_mass)
                     count += 1
+            store4(contacts.kept, 4 * c, spread(0.0))
     answers.size[0] = count
 
 
@@ -95,58 +104,85 @@ def set_row(contact, contacts, c, are_edges, x, h, quad, row):
         row[KIND] = TURNS
 
 
+@lean_inline_kernel
+def begin(quad, row, kept, x, velocity, inverse_mass):
+    """Apply what a contact has `kept` of its impulses in the step before to its present points.
+
+    Friction stays in the plane across the normal, which may have turned.
+    """
+    normal = load3(row, NORMAL)
+    grip = triple(lane(kept, 0), lane(kept, 1), lane(kept, 2))
+    grip = grip - normal * dot(grip, normal)
+    row[PUSH] = lane(kept, 3)
+    store3(row, GRIP, grip)
+    push_points(quad, row, normal * row[PUSH], grip, x, velocity, inverse_mass)
+
+
+@lean_inline_kernel
+def push_points(quad, row, push, grip, x, velocity, inverse_mass):
+    """Change the impulses of a contact of points: along the normal by `push`, across it by `grip` [N s].
+
+    Returns the squared size of the latter.
+    """
+    i0, i1, i2, i3 = quad[0], quad[1], quad[2], quad[3]
+    s, pushed, square = load4(row, SHARE), push + grip, dot(grip, grip)
+    store4(velocity, i0, load4(velocity, i0) + pushed * lane(s, 0))
+    store4(velocity, i1, load4(velocity, i1) + pushed * lane(s, 1))
+    store4(velocity, i2, load4(velocity, i2) + pushed * lane(s, 2))
+    store4(velocity, i3, load4(velocity, i3) + pushed * lane(s, 3))
+    if row[KIND] != PLAIN and square > 0.0:
+        if row[KIND] == TURNS:
+            set_turn(x, quad, row, TURN)
+            row[KIND] = TURNED
+        turn_by_row(velocity, x, quad, row, TURN, load4(row, WEIGHT), inverse_mass, grip, square * row[NORMAL + 3])
+    return square
+
+
 @lean_kernel
 def sweep(contact, x, velocity):
-    """Answer each contact once, as others have changed what it stopped; returns whether all are settled."""
-    answers, is_settled = contact.answers, True
+    """Answer each contact once, as others have changed what it stopped.
+
+    Returns how much speed that changes, as a share of all that the impulses of the step change. It is speeds that are
+    compared, so that light bodies settle beside heavy ones.
+    """
+    answers, changed, total = contact.answers, 0.0, TINY
     for q in range(answers.size[0]):
         row = answers.row[q]
         if row[KIND] == OTHER:
             contacts = contact.sides if answers.number[q] & 1 else contact.corners
-            is_settled &= answer_bodies(contact, contacts, answers.number[q] >> 1, row, x, velocity)
+            change = answer_bodies(contact, contacts, answers.number[q] >> 1, row, x, velocity)
         else:
-            is_settled &= answer_points(answers.quad[q], row, x, velocity, contact.points.inverse_mass)
-    return is_settled
+            change = answer_points(answers.quad[q], row, x, velocity, contact.points.inverse_mass)
+        changed += change * row[NORMAL + 3]
+        total += row[PUSH] * row[NORMAL + 3]
+    return changed / total
 
 
 @lean_inline_kernel
 def answer_points(quad, row, x, velocity, inverse_mass):
     """Impulse of a contact that ends its approach, all in all never one that pulls (Catto 2005), and its friction.
 
-    Of points in line that move by themselves or are given: nothing turns, so one push does for both. Returns whether
-    that is settled, see `is_small`.
+    Of points in line that move by themselves or are given: nothing turns, so one push does for both. Returns by how
+    much the two change [N s].
     """
-    i0, i1, i2, i3 = quad[0], quad[1], quad[2], quad[3]
-    v0, v1, v2, v3 = load4(velocity, i0), load4(velocity, i1), load4(velocity, i2), load4(velocity, i3)
+    v0, v1, v2, v3 = (
+        load4(velocity, quad[0]),
+        load4(velocity, quad[1]),
+        load4(velocity, quad[2]),
+        load4(velocity, quad[3]),
+    )
     w, normal = load4(row, WEIGHT), load3(row, NORMAL)
     u = (v0 * lane(w, 0) + v1 * lane(w, 1)) + (v2 * lane(w, 2) + v3 * lane(w, 3))
     along, held = dot(u, normal), row[PUSH]
     size = max((row[PARTING] - along) * row[MASS], -held)
     if held == 0.0 and size <= 0.0:
-        return True
-    after, gripped = held + size, load3(row, GRIP)
-    most, wanted = row[FRICTION] * after, gripped - (u - normal * along) * row[MASS]
-    wanted = wanted * cone_share_of_square(dot(wanted, wanted), most)
+        return 0.0
+    row[PUSH] = held + size
+    gripped = load3(row, GRIP)
+    wanted = gripped - (u - normal * along) * row[MASS]
+    wanted = wanted * cone_share_of_square(dot(wanted, wanted), row[FRICTION] * row[PUSH])
     store3(row, GRIP, wanted)
-    row[PUSH] = after
-    more, s = wanted - gripped, load4(row, SHARE)
-    pushed, square = normal * size + more, dot(more, more)
-    store4(velocity, i0, v0 + pushed * lane(s, 0))
-    store4(velocity, i1, v1 + pushed * lane(s, 1))
-    store4(velocity, i2, v2 + pushed * lane(s, 2))
-    store4(velocity, i3, v3 + pushed * lane(s, 3))
-    if row[KIND] != PLAIN and square > 0.0:
-        if row[KIND] == TURNS:
-            set_turn(x, quad, row, TURN)
-            row[KIND] = TURNED
-        turn_by_row(velocity, x, quad, row, TURN, w, inverse_mass, more, square * row[NORMAL + 3])
-    return is_small(size, max(held, after), square, most)
-
-
-@lean_inline_kernel
-def is_small(size, push, square, most):
-    """Whether impulses have settled: a change of the normal one `push`, and one of a squared size of friction."""
-    return abs(size) < LEAST_CHANGE * push and square <= (LEAST_CHANGE * most) ** 2
+    return abs(size) + sqrt(push_points(quad, row, normal * size, wanted - gripped, x, velocity, inverse_mass))
 
 
 @lean_inline_kernel
@@ -158,7 +194,7 @@ def answer_bodies(contact, contacts, c, row, x, velocity):
     held = row[PUSH]
     size = max((row[PARTING] - ux * nx - uy * ny - uz * nz) * row[MASS], -held)
     if held == 0.0 and size <= 0.0:
-        return True
+        return 0.0
     row[PUSH] = held + size
     jx, jy, jz = size * nx, size * ny, size * nz
     weight = load4(contacts.weight, first)
@@ -174,7 +210,7 @@ def answer_bodies(contact, contacts, c, row, x, velocity):
         square = fx * fx + fy * fy + fz * fz
         if square > 0.0 and contact.bodies.kind[pair_of(contact, contacts, c)[1]] == SOFT:
             turn_triangle(velocity, contacts, c, x, contact.points, fx, fy, fz, square * inverse_mass)
-    return is_small(size, max(held, row[PUSH]), square, row[FRICTION] * row[PUSH])
+    return abs(size) + sqrt(square)
 
 
 @lean_inline_kernel
@@ -213,4 +249,5 @@ def note_all(contact, losses, x):
             contacts = contact.sides if answers.number[q] & 1 else contact.corners
             note(contact, contacts, c, x, losses, row[PUSH], row[GRIP], row[GRIP + 1], row[GRIP + 2])
             record(contact, contacts, c, row[PUSH])
+            store4(contacts.kept, 4 * c, four(row[GRIP], row[GRIP + 1], row[GRIP + 2], row[PUSH]))
     contact.run.state[PRESSING] = contact.pressed.size[0]

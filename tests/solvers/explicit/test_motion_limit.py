@@ -113,11 +113,16 @@ def test_no_contact_fails_after_one_limit(name: str, how: int) -> None:
 
 
 def flying() -> World:
-    """Two balls in the air, one of them with a box before it, with velocities at random."""
+    """Two balls in the air, one of them with a box before it, with velocities at random.
+
+    The box is turned: where two of its corners are as near to one triangle, rounding decides.
+    """
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     add_ball(builder, BEACH_BALL, velocity=(1.0, 0.0, 0.0))
     add_ball(builder, BEACH_BALL, centre=(0.41, 0.05, 0.02), name="other", velocity=(-1.0, 0.0, 0.0))
-    builder.add_rigid("box", *block((0.2, 0.3, 0.2), (-0.31, 0.03, 0.02)), mass=0.5, velocity=(2.0, 0.0, 0.0))
+    corners, triangles = block((0.2, 0.3, 0.2), (0.0, 0.0, 0.0))
+    corners = corners @ shapes.rotation((1.0, 2.0, 3.0), 0.3).T + (-0.33, 0.03, 0.02)
+    builder.add_rigid("box", corners, triangles, mass=0.5, velocity=(2.0, 0.0, 0.0))
     world = world_of(builder, frame_rate=16.0 * FRAME_RATE)  # some steps a frame
     run(world, 32)
     hurl(world, 6)
