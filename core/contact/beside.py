@@ -14,16 +14,18 @@ import numpy as np
 from ..array_types import FloatArray, IntArray
 from ..jit import kernel
 from ..model import Model
+from ..simd import lane, spread
 from ..simulation_mesh.follower import Follower
 from ..simulation_mesh.nearest import nearest_triangles
-from .box_tree import tree_of
+from ..simulation_mesh.rays import ray_lengths, surface_of
 from .crossings import meets_box
 from .narrow_phase.closest_points import closest_on_corners
 from .narrow_phase.nearest_triangle import ALL, STACK_SIZE, nearest_triangle
 
 #: Share of the gap that a vertex may stand off.
 STANDING = 1.0 / 3.0
-#: Vertices that stand off by more than this are left alone, as those of torn parts; less than this is none [size].
+#: Vertices that stand off by more than this, as those of torn parts and of small parts apart, only stop at the first
+#: surface on their way; less than this is none [size].
 FARTHEST, NEAREST = 0.3, 1e-7
 
 
@@ -60,21 +62,24 @@ def beside(
     off = drawn - feet
     length = np.linalg.norm(off, axis=1)
     size = float(np.ptp(x[slice(*model.body_point_start[membrane : membrane + 2])], axis=0).max())
-    stands = np.flatnonzero((length > max(NEAREST * size, free)) & (length < FARTHEST * size))
+    stands = np.flatnonzero(length > max(NEAREST * size, free))
     if not len(stands):
         return drawn
-    kept = float(model.thickness[membrane]) + free
-    places, reach = feet[stands], (length[stands] - free) / STANDING + kept
+    kept, is_far = float(model.thickness[membrane]) + free, length[stands] >= FARTHEST * size
+    places, reach = feet[stands], np.where(is_far, length[stands], (length[stands] - free) / STANDING + kept)
     near = _near_triangles(model, membrane, x, places, float(reach.max()))
     if not len(near):
         return drawn
     used, number = np.unique(near, return_inverse=True)
     gaps = np.full(len(stands), np.inf)
-    there, faces = x[used], number.reshape(-1, 3).astype(np.int32)
-    set_gaps(places, reach, there, faces, tree_of(there, faces), ALL, gaps)
+    surface = surface_of(x[used], number.reshape(-1, 3))
+    set_gaps(places, np.where(is_far, 0.0, reach), *surface, ALL, gaps)
     drawn = drawn.copy()
-    most = np.minimum(gaps, free) + STANDING * np.maximum(gaps - kept, 0.0)
-    drawn[stands] = places + np.minimum(1.0, most / length[stands])[:, None] * off[stands]
+    share = (np.minimum(gaps, free) + STANDING * np.maximum(gaps - kept, 0.0)) / length[stands]
+    clear = np.empty(np.count_nonzero(is_far))
+    set_clear(surface, places[is_far], off[stands[is_far]], clear)
+    share[is_far] = clear
+    drawn[stands] = places + np.minimum(1.0, share)[:, None] * off[stands]
     return drawn
 
 
@@ -119,3 +124,13 @@ def set_gaps(places, reach, x, triangles, trees, choice, gaps):
         if t >= 0:
             f = triangles[t]
             gaps[i] = np.sqrt(closest_on_corners(places, i, x, f[0], f[1], f[2])[6])
+
+
+@kernel
+def set_clear(surface, places, ways, clear):
+    """Share of each way from a place that is clear of a surface, at most 1."""
+    stack = np.empty(STACK_SIZE, np.int32)
+    for i in range(places.shape[0]):
+        origin = spread(places[i, 0]), spread(places[i, 1]), spread(places[i, 2])
+        way = spread(ways[i, 0]), spread(ways[i, 1]), spread(ways[i, 2])
+        clear[i] = lane(ray_lengths(surface, origin, way, 1.0, stack), 0)

@@ -6,7 +6,7 @@ import shapes
 from contact_reference import inside
 from scipy.spatial import cKDTree
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.contact.beside import STANDING, beside, set_gaps
+from softpressure_ext.core.contact.beside import FARTHEST, STANDING, beside, set_gaps
 from softpressure_ext.core.contact.box_tree import tree_of
 from softpressure_ext.core.contact.narrow_phase.nearest_triangle import ALL
 
@@ -81,6 +81,23 @@ def test_what_may_stand_off_anywhere_does_and_goes_through_nothing():
     most = np.minimum(feet[:, 2], free) + STANDING * np.maximum(feet[:, 2] - KEPT - free, 0.0)
     np.testing.assert_allclose(off[is_far], np.minimum(away, most)[is_far], rtol=1e-9)
     assert (off < away - 1e-6)[is_far].sum() > 100 and found[is_far, 2].min() >= 0.0
+
+
+def test_what_stands_off_by_far_stops_at_the_first_surface():
+    """Vertices of small parts apart, or that cells which bend much place far away."""
+    x, triangles = on_floor(shapes.icosphere(3, 1.0), 0.01)
+    world = scene((x, triangles))
+    feet = np.random.default_rng(3).uniform(x.min(axis=0), x.max(axis=0), (5000, 3))
+    drawn = feet + np.random.default_rng(4).uniform(-2.0, 2.0, feet.shape)
+    found = pressed(world, drawn, feet)
+    off = drawn - feet
+    size = np.ptp(world.save().positions[: world.model.vertex_count], axis=0).max()
+    is_far, is_clear = np.linalg.norm(off, axis=1) > FARTHEST * size, drawn[:, 2] > 0.0
+    np.testing.assert_allclose(found[is_far & is_clear], drawn[is_far & is_clear], atol=1e-12)
+    stopped = is_far & ~is_clear
+    assert (is_far & is_clear).sum() > 1000 and stopped.sum() > 1000
+    on_floor_at = feet - off * (feet[:, 2] / off[:, 2])[:, None]
+    np.testing.assert_allclose(found[stopped], on_floor_at[stopped], atol=1e-9)
 
 
 def test_gaps_are_distances_within_reach():
