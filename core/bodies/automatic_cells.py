@@ -8,12 +8,15 @@ from ..parameters.scene import DETAIL
 from ..tiny import TINY
 from ..topology import signed_volume, triangle_areas
 from .flat.outline import outline_of
+from .lattice.cells import fits
 from .lattice.main_directions import grid_axes
 
 #: Cells across the thinnest way through a mesh, at the detail `NORMAL`.
 AUTOMATIC_CELLS = 4
 #: Vertices for each side of a cell on the border, beside those within: where walls are thicker than cells, or thinner.
 THICK, THIN = 0.5, 1.25
+#: Where no cell fits between walls, cells are smaller by this factor, at most so many times.
+FINER, MOST_FINER = 0.8, 12
 
 
 def automatic_cell_size(
@@ -21,7 +24,7 @@ def automatic_cell_size(
     count: int = DETAIL["NORMAL"],
 ) -> float:  # fmt: skip
     """Cell size [m]: a few cells across what is thinnest, or as thick as walls, 2 volume / area, in no more than about
-    `count` vertices.
+    `count` vertices unless no cell fits then.
 
     `positions` [m]; `triangles` of a closed mesh, or None for a flat body with this `outline`, which `outline_of` takes
     and whose errors this raises.
@@ -39,7 +42,13 @@ def automatic_cell_size(
     size = _finest(content, THICK * border, count, dimension)
     across = round(AUTOMATIC_CELLS * (count / DETAIL["NORMAL"]) ** (1.0 / dimension))
     few, walls = least / max(1, min(across, int(least / max(size, TINY)))), 2.0 * content / max(border, TINY)
-    return min(few, max(_finest(content, THIN * border, count, dimension), walls))
+    size = min(few, max(_finest(content, THIN * border, count, dimension), walls))
+    if triangles is not None:
+        for _ in range(MOST_FINER):
+            if fits(placed, triangles, size):
+                break
+            size *= FINER
+    return size
 
 
 def _finest(content: float, border: float, count: int, dimension: int) -> float:

@@ -104,6 +104,15 @@ def test_automatic_cells_of_a_plate_or_a_ball_make_no_more_vertices_than_the_det
             assert round(across) <= {300: 3, 1_000: 4, 4_000: 6}[count]
 
 
+@pytest.mark.parametrize("count", [300, 1_000])
+def test_automatic_cells_fit_between_walls_that_are_thinner_than_the_detail_asks(count):
+    outer, faces = shapes.box(2.0, 1)
+    x, triangles = np.concatenate([outer, 0.9 * outer]), np.concatenate([faces, faces[:, ::-1] + len(outer)])
+    size = automatic_cell_size("solid", x, triangles, count=count)
+    model = solid_scene.model_of((x, triangles), cell_size=size)
+    assert model.vertex_count < 1_600 and np.abs(model.rest_positions).max(axis=1).min() > 0.7  # it is still hollow
+
+
 def test_a_finer_detail_makes_finer_cells():
     x, triangles = shapes.box(1.0, 1)
     sizes = [automatic_cell_size("solid", x, triangles, count=count) for count in (300, 1_000, 4_000)]

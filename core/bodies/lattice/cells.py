@@ -84,9 +84,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     if count.prod() > 8 * CELL_LIMIT:
         raise _too_many(name, cell_size, float(count.prod()))
     size = extent / count
-    inside = np.zeros(count, np.int32)
-    wind_columns(positions, triangles, low, size, np.array(RAY_OFFSET), inside)
-    kept = inside > 0
+    kept = _centred(positions, triangles, size, count)
     if kept.any():
         spots, sampled = surface_samples(positions, triangles, SPACING * float(size.min()))
         fill_thin(kept, (spots - low) / size, part_names(triangles, len(positions))[sampled])
@@ -114,6 +112,22 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     if not tetrahedron_volumes(points, tetrahedra).min() > 0.0:
         raise MeshError(f"{name}: too flat for cells of {cell_size:g} m. Give a smaller cell size.")
     return Cells(points, corners, tetrahedra, outer, place, low, size)
+
+
+def fits(positions: FloatArray, triangles: IntArray, cell_size: float) -> bool:
+    """Whether any cell of this size has its centre in a closed mesh; more cells than there may be are not tried."""
+    extent = np.ptp(positions, axis=0)
+    if not (extent / cell_size).prod() <= 8 * CELL_LIMIT:
+        return True
+    count = grid_counts(extent, cell_size)
+    return bool(_centred(positions, triangles, extent / count, count).any())
+
+
+def _centred(positions: FloatArray, triangles: IntArray, size: FloatArray, count: IntArray) -> BoolArray:
+    """Which cells of the grid in the box around a mesh have their centres inside."""
+    inside = np.zeros(count, np.int32)
+    wind_columns(positions, triangles, positions.min(axis=0), size, np.array(RAY_OFFSET), inside)
+    return np.asarray(inside > 0)
 
 
 def _too_many(name: str, cell_size: float, count: float) -> ParameterError:
