@@ -15,8 +15,8 @@ from ..kinematics import Motion
 #: A body is still while the root mean square of its points' ways in a run of steps, over its time, is below this share
 #: of its size [1/s]. Contacts may make it tremble within the run at so many times that speed.
 STILL_SPEED, TREMBLING = 2e-3, 5.0
-#: How long a body must be still [s].
-STILL_TIME = 0.25
+#: How long a body must be still [s]; with this share of the speed that it gains by falling for so long it is not.
+STILL_TIME, FALLING = 0.25, 0.5
 #: How far something may come in a run, as a multiple of its way at its fastest point's speed.
 REACH = 2.0
 
@@ -25,7 +25,9 @@ def still_speeds(model: Model) -> FloatArray:
     """Speeds [m/s] below which moving bodies are still, squared."""
     x, start = model.rest_positions[: model.moving_point_count], model.body_point_start[: model.moving_count]
     extent = np.maximum.reduceat(x, start) - np.minimum.reduceat(x, start) if len(start) else np.zeros((0, 3))
-    return np.asarray(STILL_SPEED**2 * (extent * extent).sum(axis=1))
+    still = STILL_SPEED**2 * (extent * extent).sum(axis=1)
+    fallen = (FALLING * STILL_TIME) ** 2 * float(model.gravity @ model.gravity)
+    return np.asarray(np.minimum(still, fallen) if fallen else still)
 
 
 def is_driven(state: State, motion: Motion, gas: FloatArray) -> bool:

@@ -52,6 +52,19 @@ def test_a_pressure_or_a_collider_that_changes_wakes_it(asleep: World) -> None:
     assert moves(asleep, FrameInput(collider_positions={0: lifted}))
 
 
+def test_bodies_that_gain_speed_slowly_fall() -> None:
+    """As in a scene of millimeters under Blender's gravity, or where bodies are a kilometer large."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -0.005))
+    builder.add_membrane("ball", *shapes.icosphere(2, 0.2), mass=0.5, gauge_pressure=2e3)
+    builder.add_solid("jelly", *shapes.box(0.4, 1, (1.0, 0.0, 0.0)), mass=10.0, modulus=1e5)
+    builder.add_rigid("torus", *shapes.torus(0.2, 0.08, 24, 12, (2.0, 0.0, 0.0)), mass=1.0)
+    world = world_of(builder)
+    start, before = world.model.body_point_start[:-1], world.save().positions
+    run(world, round(2.0 * FRAME_RATE))
+    fallen = np.add.reduceat(before - world.save().positions, start)[:, 2] / np.diff(world.model.body_point_start)
+    np.testing.assert_allclose(fallen, 0.5 * 0.005 * 2.0**2, rtol=0.02)
+
+
 def test_bodies_in_flight_do_not_sleep() -> None:
     """At the top of its flight a ball is slow for a moment, not for a quarter of a second."""
     builder = ModelBuilder()
