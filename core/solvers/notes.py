@@ -25,7 +25,7 @@ class Reason(Enum):
     ATTACHED = "they are attached to each other", ("vertex", "vertices")
     KEPT_APART = "their motion was limited where surfaces would have met", ("contact", "contacts")
     STOPPED = "no motion was found that keeps surfaces apart; for single steps they stayed", ("contact", "contacts")
-    NO_ROOM = "pins or colliders close in and leave no room; nothing keeps the surfaces apart", ("contact", "contacts")
+    NO_ROOM = "no room is left, as where pins or colliders close in; nothing keeps them apart", ("contact", "contacts")
     CROSSED = "at the end of the frame edges go through triangles, as the check found", ("edge", "edges")
     FAST = "bodies are so fast that they might pass each other in a step of full length", ("step", "steps")
     STIFFER = (

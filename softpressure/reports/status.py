@@ -122,7 +122,7 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
     if run.crossing_count:
         found.append(
             f"{run.crossing_count} triangles cross at the start. They are moved apart before the first frame where "
-            "possible; repair the meshes if that is visible."
+            "possible. If that is visible, move the bodies apart, or repair a mesh that crosses itself."
         )
     found += [*run.soft_lattices, *run.slack_skins, *run.overstretched.values(), *run.squeezed.values()]
     found += run.start.reshaped.values() if run.start is not None else ()

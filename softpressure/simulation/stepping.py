@@ -91,10 +91,12 @@ def note_squeezed(run: Run, world: World, frame: int) -> None:
     """Note bodies that had no room in a frame, the first time: nothing kept their surfaces apart."""
     for finding in (finding for report in run.reports[frame] for finding in report.reasons):
         if finding.reason is Reason.NO_ROOM and finding.bodies not in run.squeezed:
-            names = " and ".join(world.model.body_names[body] for body in finding.bodies)
+            names = [world.model.body_names[body] for body in dict.fromkeys(finding.bodies)]
             run.squeezed[finding.bodies] = (
-                f"{names}: pins or colliders leave no room at frame {frame}, so surfaces may have passed each other. "
-                "Let them close less."
+                f"{names[0]}: its parts leave each other no room at frame {frame}, so they may have passed each other."
+                if len(names) == 1
+                else f"{' and '.join(names)}: pins or colliders leave no room at frame {frame}, so surfaces may have "
+                "passed each other. Let them close less."
             )
 
 

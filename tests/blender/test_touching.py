@@ -1,11 +1,14 @@
 """Collision collections: pairs of bodies that have contact."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
 import pytest
 from bpy_scene import add_ball, add_floor, add_primitive, frame, key, play
 from bpy_seen import height, this_run, this_session, told
+from softpressure_ext.core.reports import Finding, Reason
+from softpressure_ext.softpressure.simulation import stepping
 
 KINDS = ("SOFT", "RIGID", "COLLIDER")
 
@@ -108,3 +111,19 @@ def test_a_press_that_leaves_no_room_is_told() -> None:
     assert "leave no room" not in told()
     play(9, 14)
     assert "Ball and Cube: pins or colliders leave no room at frame" in told()
+
+
+def test_a_body_whose_own_parts_have_no_room_is_told_by_itself() -> None:
+    world: Any = SimpleNamespace(model=SimpleNamespace(body_names=["Ball"]))
+    report = SimpleNamespace(reasons=[Finding(Reason.NO_ROOM, 3, (0, 0))])
+    run: Any = SimpleNamespace(reports={2: [report]}, squeezed={})
+    stepping.note_squeezed(run, world, 2)
+    assert list(run.squeezed.values()) == [
+        "Ball: its parts leave each other no room at frame 2, so they may have passed each other."
+    ]
+
+
+def test_bodies_that_cross_at_the_start_are_told_to_move() -> None:
+    add_ball(), add_ball("Other", (0.3, 0, 5))
+    frame(1)
+    assert this_run().crossing_count and "move the bodies apart" in told()
