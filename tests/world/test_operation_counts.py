@@ -97,9 +97,9 @@ MEASURED = {
     hold: {"candidates": 8, "stages": 7290, "contact_searches": 540, "sweeps": 14232},
     impact: {"candidates": 20, "stages": 4866, "contact_searches": 401, "sweeps": 5145},
     bending: {"candidates": 16, "stages": 4921, "contact_searches": 355, "sweeps": 5195},
-    two_balls: {"candidates": 101, "stages": 1402, "contact_searches": 126, "sweeps": 1973},
-    pile: {"candidates": 976, "stages": 1872, "contact_searches": 219, "sweeps": 3871},
-    coil: {"candidates": 1122, "stages": 358, "contact_searches": 53, "sweeps": 1079},
+    two_balls: {"candidates": 101, "stages": 1402, "contact_searches": 126, "sweeps": 2050},
+    pile: {"candidates": 976, "stages": 1872, "contact_searches": 219, "sweeps": 4209},
+    coil: {"candidates": 1122, "stages": 358, "contact_searches": 53, "sweeps": 1192},
     crate_on_ball: {"candidates": 15, "stages": 2472, "contact_searches": 342, "sweeps": 4902},
     # what sleeps is searched no more; sweeps end later where things lie almost still
     boxes: {"candidates": 108, "stages": 163, "contact_searches": 21, "sweeps": 1982},

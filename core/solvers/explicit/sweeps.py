@@ -10,8 +10,8 @@ rigid. Edges of soft bodies have no friction (two edges cannot take a couple abo
 vertices near them have.
 
 What stays the same of a contact in the step is computed once, into a row. Nearly all are of soft bodies or colliders,
-with points in line (`answer_points`), and begin with the impulses of the step before (a warm start): a third of the
-sweeps. Those of rigid bodies, and those without a line, begin without any and are answered by `answer_bodies`.
+with points in line (`answer_points`), and begin with impulses of the step before (a warm start): half of the sweeps.
+Those of rigid bodies, and those without a line, begin without any and are answered by `answer_bodies`.
 """
 
 from math import sqrt
@@ -40,9 +40,9 @@ PARTING, MASS, FRICTION, KIND, GRIP, PUSH, WEIGHT, SHARE, NORMAL, TURN = *range(
 #: Kinds of answers: of points without a couple, of points with that of a triangle, the same once its map is known, of
 #: all else.
 PLAIN, TURNS, TURNED, OTHER = 0.0, 1.0, 2.0, 3.0
-#: Share of the impulses of the step before that a contact begins with: with all of them a jelly of 0.2 m between three
-#: fingers trembles by 1.4 mm a frame, with this by 0.2.
-KEPT = 0.8
+#: Share of the impulses of the step before that a contact begins with: with more of them a jelly of 0.2 m that some
+#: fingers hold trembles by up to 1 mm a frame; with this it is as still as without any, after half of the sweeps.
+KEPT = 0.5
 #: Speeds that the last sweep may change, as a share of all that impulses change, and the most sweeps.
 UNSETTLED, MOST_SWEEPS = 1e-2, 26
 
