@@ -45,6 +45,8 @@ PLAIN, TURNS, TURNED, OTHER = 0.0, 1.0, 2.0, 3.0
 KEPT = 0.5
 #: Speeds that the last sweep may change, as a share of all that impulses change, and the most sweeps.
 UNSETTLED, MOST_SWEEPS = 1e-2, 26
+#: How many times the change of a rigid body's contact counts: with once, five boxes on a jelly sway for seven seconds.
+COUNTED = 10.0
 
 
 @lean_inline_kernel
@@ -150,7 +152,8 @@ def sweep(contact, x, velocity):
         row = answers.row[q]
         if row[KIND] == OTHER:
             contacts = contact.sides if answers.number[q] & 1 else contact.corners
-            change = answer_bodies(contact, contacts, answers.number[q] >> 1, row, x, velocity)
+            c = answers.number[q] >> 1
+            change = answer_bodies(contact, contacts, c, row, x, velocity) * (COUNTED if contacts.carried[c] else 1.0)
         else:
             change = answer_points(answers.quad[q], row, x, velocity, contact.points.inverse_mass)
         changed += change * row[NORMAL + 3]
