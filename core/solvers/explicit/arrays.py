@@ -32,7 +32,7 @@ ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 #: Lower than every coordinate, also of a motion that grows beyond all bounds within a run of steps.
 NOWHERE = -np.inf
 #: Numbers of a contact that may be answered, see `sweeps.py`.
-ANSWER_SIZE = 32
+ANSWER_SIZE = 36
 #: Numbers of four primitives side by side: x of all four boxes' lower corners, with the other sign, then y and z, the
 #: same of the upper corners, and the points of each.
 FOUR_SIZE = 36

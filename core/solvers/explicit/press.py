@@ -75,21 +75,29 @@ def lever_limited(inverse_mass, largest):
 def weigh(contact, contacts, c, x):
     """Mass that impulses of contact c move, its friction; one of given points alone keeps no distance."""
     bodies = contact.bodies
-    largest = -1.0
-    for k in range(4):
-        i, weight = contacts.points[4 * c + k] >> 2, contacts.weight[4 * c + k]
-        contacts.share[4 * c + k] = weight * contact.points.inverse_mass[i]
-        largest = max(largest, free_weight(contact, i, weight))
-    if largest < 0.0:
-        contacts.reach[c] = -inf
-    total = lever_limited(own_inverse_mass(contacts, c), largest)
     a, b = pair_of(contact, contacts, c)
     contacts.carried[c] = bodies.kind[a] == RIGID or bodies.kind[b] == RIGID
+    contacts.friction[c] = mixed_kernel(bodies.friction[a], bodies.friction[b])
+    if not set_share(contact, contacts, c, x):
+        contacts.reach[c] = -inf
+
+
+@lean_inline_kernel
+def set_share(contact, contacts, c, x):
+    """Shares and inverse mass of contact c, for the weights of its points; whether any of these moves by itself."""
+    inverse_mass = contact.points.inverse_mass
+    largest = 1.0 if contacts.carried[c] else -1.0
+    for k in range(4):
+        weight, free = contacts.weight[4 * c + k], inverse_mass[contacts.points[4 * c + k] >> 2]
+        contacts.share[4 * c + k] = weight * free
+        if free > 0.0:
+            largest = max(largest, abs(weight))
+    total = lever_limited(own_inverse_mass(contacts, c), largest)
     if contacts.carried[c]:
         nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
         total += carried_inverse_mass(contact, x, contacts, c, nx, ny, nz)
     contacts.normal[4 * c + 3] = total
-    contacts.friction[c] = mixed_kernel(bodies.friction[a], bodies.friction[b])
+    return largest >= 0.0
 
 
 @lean_kernel

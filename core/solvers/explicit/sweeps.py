@@ -22,7 +22,7 @@ from ...simd import dot, four, lane, load3, load4, spread, store3, store4, tripl
 from ...tiny import TINY
 from .arrays import PRESSING, SOFT, SWEEPS
 from .carried import carried_inverse_mass, pair_of, push_carried
-from .press import note, own_inverse_mass, push, push_sides, record, sides_velocity, weigh
+from .press import note, own_inverse_mass, push, push_sides, record, set_share, sides_velocity
 from .turning import is_free, push_apart, set_turn, slide_into_line, turn_by_row, turn_triangle
 
 #: Added to the speed of a slip [m/s]: one slower than this has no direction.
@@ -35,8 +35,9 @@ LEAST_FAR = 1.1
 BEYOND = 0.3
 #: Numbers in the row of a contact: the speed at which its sides are to part [m/s], the mass its impulse moves
 #: [kg], the coefficient of friction, and the kind of answer; the impulses of friction and of the normal so far [N s];
-#: weights and shares of its points, normal and inverse mass, see `arrays.Contacts`; the map of `turning.set_turn`.
-PARTING, MASS, FRICTION, KIND, GRIP, PUSH, WEIGHT, SHARE, NORMAL, TURN = *range(5), 7, 8, 12, 16, 20
+#: weights and shares of its points, normal and inverse mass, see `arrays.Contacts`; the map of `turning.set_turn`; by
+#: how much the last answer changed its speed [m/s].
+PARTING, MASS, FRICTION, KIND, GRIP, PUSH, WEIGHT, SHARE, NORMAL, TURN, CHANGE = *range(5), 7, 8, 12, 16, 20, 32
 #: Kinds of answers: of points without a couple, of points with that of a triangle, the same once its map is known, of
 #: all else.
 PLAIN, TURNS, TURNED, OTHER = 0.0, 1.0, 2.0, 3.0
@@ -45,6 +46,8 @@ PLAIN, TURNS, TURNED, OTHER = 0.0, 1.0, 2.0, 3.0
 KEPT = 0.5
 #: Speeds that the last sweep may change, as a share of all that impulses change, and the most sweeps.
 UNSETTLED, MOST_SWEEPS = 1e-2, 26
+#: What a contact's share of that end is multiplied by: one that changes by less stands alone, and is not asked again.
+ALONE = 1e-3
 #: How many times the change of a rigid body's contact counts: with once, five boxes on a jelly sway for seven seconds.
 COUNTED = 10.0
 
@@ -53,10 +56,13 @@ COUNTED = 10.0
 def press_all(contact, losses, x, velocity, h):
     """Impulses of all contacts on velocities, where rigid points have rows of 0."""
     list_near(contact, x, velocity, h)
+    least = 0.0
     for _ in range(MOST_SWEEPS):
         contact.run.state[SWEEPS] += 1
-        if sweep(contact, x, velocity) <= UNSETTLED:
+        changed, total = sweep(contact, x, velocity, least)
+        if changed <= UNSETTLED * total:
             break
+        least = ALONE * UNSETTLED * total / contact.answers.size[0]
     note_all(contact, losses, x)
 
 
@@ -74,7 +80,7 @@ def list_near(contact, x, velocity, h):
             if contacts.presses[c] and is_near:
                 contacts.aligned[c] = slide_into_line(contacts, c, kind == 1, x, BEYOND)
                 if contacts.aligned[c]:
-                    weigh(contact, contacts, c, x)
+                    set_share(contact, contacts, c, x)
                 if contacts.normal[4 * c + 3] > 0.0:
                     answers.number[count] = 2 * c + kind
                     quad, row = answers.quad[count], answers.row[count]
@@ -141,24 +147,29 @@ def push_points(quad, row, push, grip, x, velocity, inverse_mass):
 
 
 @lean_kernel
-def sweep(contact, x, velocity):
-    """Answer each contact once, as others have changed what it stopped.
+def sweep(contact, x, velocity, least):
+    """Answer each contact once, as others have changed what it stopped, unless it changed by less than `least` [m/s].
 
-    Returns how much speed that changes, as a share of all that the impulses of the step change. It is speeds that are
+    Returns how much speed that changes, and all that the impulses of the step change [m/s]. It is speeds that are
     compared, so that light bodies settle beside heavy ones.
     """
     answers, changed, total = contact.answers, 0.0, TINY
     for q in range(answers.size[0]):
         row = answers.row[q]
-        if row[KIND] == OTHER:
-            contacts = contact.sides if answers.number[q] & 1 else contact.corners
-            c = answers.number[q] >> 1
-            change = answer_bodies(contact, contacts, c, row, x, velocity) * (COUNTED if contacts.carried[c] else 1.0)
-        else:
-            change = answer_points(answers.quad[q], row, x, velocity, contact.points.inverse_mass)
-        changed += change * row[NORMAL + 3]
+        if row[PUSH] == 0.0 or row[CHANGE] >= least:
+            row[CHANGE] = answer(contact, answers.number[q], answers.quad[q], row, x, velocity) * row[NORMAL + 3]
+            changed += row[CHANGE]
         total += row[PUSH] * row[NORMAL + 3]
-    return changed / total
+    return changed, total
+
+
+@lean_inline_kernel
+def answer(contact, number, quad, row, x, velocity):
+    """Change the impulses of a contact; returns by how much [N s]."""
+    if row[KIND] != OTHER:
+        return answer_points(quad, row, x, velocity, contact.points.inverse_mass)
+    contacts, c = contact.sides if number & 1 else contact.corners, number >> 1
+    return answer_bodies(contact, contacts, c, row, x, velocity) * (COUNTED if contacts.carried[c] else 1.0)
 
 
 @lean_inline_kernel
