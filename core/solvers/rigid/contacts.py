@@ -12,6 +12,7 @@ from ...bodies.rigid.motion import set_matrices, turned_tensors
 from ...contact.kept_distance import RESTING_SHARE
 from ...contact.narrow_phase.manifolds import ManifoldSearch
 from ...errors import Diverged
+from ...jit import Repeated
 from ...model import Model
 from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
@@ -49,6 +50,7 @@ class RigidContacts:
         self.pairs = ManifoldSearch(model, shapes)
         self.colliders = ColliderContacts(model, step_time, counts)
         self._left_out = ~shapes.simple
+        self._find_rows, self._finish_step = Repeated(find_rows), Repeated(finish_step)
         self._is_new = True  # nothing is known yet about the state
         step = StepArrays(
             Bodies(
@@ -151,7 +153,7 @@ class RigidContacts:
                 found = self.found = found._replace(
                     pairs=self.pairs.manifolds, sweep=self.pairs.sweep, near=self.colliders.near
                 )
-            needs = find_rows(
+            needs = self._find_rows(
                 found, rigid.pose, rigid.velocity, rigid.angular_momentum, touching, x, v, state.still_pose,
                 state.still_time, self.step_time, given,
             )  # fmt: skip
@@ -185,4 +187,4 @@ class RigidContacts:
         """Keep the impulses of the rows for the next step, and place what was awake in this step or the last one."""
         counts = self.found.step.counts
         self._reserve(0, int(counts[ROW_COUNT] - counts[FIRST_GIVEN] + counts[HELD_COUNT]))
-        finish_step(self.found, rigid.pose, rigid.velocity, rigid.angular_momentum, x, v)
+        self._finish_step(self.found, rigid.pose, rigid.velocity, rigid.angular_momentum, x, v)
