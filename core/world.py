@@ -64,7 +64,7 @@ class World:
     any number of threads.
 
     Attributes `steps_per_frame`, and `added_mass`: the largest share of its mass that a soft body is given, so that
-    explicit steps can be longer.
+    explicit steps can be longer. `first_frame` is what the caller calls the start, for messages.
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class World:
         if not (math.isfinite(frame_rate) and frame_rate > 0.0):
             raise ParameterError(f"frame rate: {frame_rate} per second; give a positive number.")
         self.model = model
+        self.first_frame = 0
         self.frame_rate = float(frame_rate)
         self.substeps = checked("scene", named("substeps"), substeps)
         self.threads = checked("scene", named("threads"), threads)
@@ -428,14 +429,13 @@ class World:
             check_trembling(self.model, state, self._rest_size * self.frame_rate * self.steps_per_frame)
 
     def _divergence(self, found: Diverged, substep: int) -> DivergenceError:
-        more = 2 * self.steps_per_frame
-        if found.stable_time > 0.0:
-            enough = math.ceil(1.0 / (self.frame_rate * found.stable_time))
-            more = enough if enough > self.steps_per_frame else more
+        enough = math.ceil(1.0 / (self.frame_rate * found.stable_time)) if found.stable_time > 0.0 else 0
+        more = enough if enough > self.steps_per_frame else 2 * self.steps_per_frame
         remedy = "look for extreme pressures, stiffness, force fields or animation"
         if self.options.volume != "EXACT" and self.model.ambient_pressure > 0.0:
             remedy = f"use the exact volume or no air outside, or {remedy}"
-        subject = f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}"
+        name, frame = self.model.body_names[found.body], self.first_frame + self.frame + 1
+        subject = f"{name}: the motion {found.how} in frame {frame}"
         if self.solver == ENGINE:  # finds the length of its steps itself
             began = inside_out_text(self.model, self._state.positions, found.body)
             return DivergenceError(f"{subject}{began}. {remedy.capitalize()}.")

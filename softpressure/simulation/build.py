@@ -107,9 +107,11 @@ def _naming(part: SoftSnapshot | RigidSnapshot | ColliderSnapshot) -> Iterator[N
 def world_of(scene: SceneValues, model: Model) -> World:
     """The core's world for a run of a scene; raises `ParameterError`."""
     settings = scene.softpressure
-    return World(
+    world = World(
         model,
         frame_rate=time_mapping.frame_rate(scene),
         options=MethodOptions(**scene_settings.of_scene(settings, "OPTIONS")),
         **scene_settings.of_scene(settings, "WORLD"),
     )
+    world.first_frame = settings.frame_start
+    return world

@@ -57,7 +57,7 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
     )
     assert any(session.refusals.error in sentence for sentence in status.notices(scene))
     last = session.run.cache.last_frame
-    assert 5 <= last < 20
+    assert 5 <= last < 20 and f" in frame {last + 1}" in session.refusals.error
     for number in range(1, last + 1):
         assert np.isfinite(session.run.cache.positions(0, number)).all()
     frame(last)
