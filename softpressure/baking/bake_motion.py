@@ -45,6 +45,19 @@ def parent_matrix(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Floa
     return parent @ np.array(obj.matrix_parent_inverse, dtype=float)
 
 
+def is_unevenly_scaled(parent: bpy.types.Object | None) -> bool:
+    """Whether a parent is, in this frame, not scaled by the same in all directions."""
+    return parent is not None and _is_uneven(mesh_io.world_matrix(parent))
+
+
+def is_sheared(parent: bpy.types.Object, worlds: FloatArray) -> bool:
+    """Whether one of these world matrices, shape (frame_count, 4, 4), is sheared in the space of the parent."""
+    axes = np.linalg.pinv(mesh_io.world_matrix(parent)[:3, :3]) @ worlds[:, :3, :3]
+    lengths = np.linalg.norm(axes, axis=1, keepdims=True)
+    turns = np.divide(axes, lengths, out=np.zeros_like(axes), where=lengths > 0.0)
+    return bool(np.abs(np.swapaxes(turns, 1, 2) @ turns - np.eye(3)).max() > _SHEARED)
+
+
 def bake(obj: DataBlock, times: FloatArray, worlds: FloatArray, parents: FloatArray) -> None:
     """Write curves through world matrices, shape (frame_count, 4, 4), of an object whose parents are at `parents`.
 
@@ -117,8 +130,8 @@ def _channels(obj: DataBlock, parents: FloatArray, local: FloatArray) -> tuple[F
         turns = local[:, :3, :3] / scale
     error = np.abs(np.swapaxes(turns, 1, 2) @ turns - np.eye(3)).max()
     if error > _SHEARED or np.linalg.det(turns).min() < 0.0:
-        parent, sizes = obj.parent.name if obj.parent else "", np.linalg.svd(parents[0, :3, :3], compute_uv=False)
-        if sizes[0] > (1.0 + _SHEARED) * sizes[-1]:
+        parent = obj.parent.name if obj.parent else ""
+        if _is_uneven(parents[0]):
             raise SoftPressureError(
                 f"{obj.name}: its parent {parent} is not scaled by the same in all directions, which shears what turns "
                 "below it. Clear the parent (Alt P, Keep Transformation) or apply its scale (Ctrl A) before baking."
@@ -137,3 +150,9 @@ def _channels(obj: DataBlock, parents: FloatArray, local: FloatArray) -> tuple[F
     if np.any(delta_scale == 0.0):
         raise SoftPressureError(f"{obj.name}: its delta scale has a zero. Clear it (Object > Clear > Delta Transform).")
     return locations, delta.T @ turns, scale / delta_scale
+
+
+def _is_uneven(matrix: FloatArray) -> bool:
+    """Whether a matrix (4, 4) does not scale by the same in all directions."""
+    sizes = np.linalg.svd(matrix[:3, :3], compute_uv=False)
+    return bool(sizes[0] > (1.0 + _SHEARED) * sizes[-1])

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ...core import CacheError, SoftPressureError
-from ..baking import bake
+from ..baking import bake, bake_motion
 from ..reports import trace
 from ..scene_io import baked, file_names, mesh_io
 from ..scene_io.mesh_io import Float32Array
@@ -90,6 +91,8 @@ def check(scene: bpy.types.Scene, kind: formats.Format) -> None:
         _check_keys(scene, kind, moving)
     else:
         bake.cached_frames(scene)
+        if not kind.holds_shear:
+            _check_parents(scene, kind)
         if kind.is_table:
             _check_recorded(scene)
         if kind.blends_keys:
@@ -103,6 +106,20 @@ def reason_against(scene: bpy.types.Scene, kind: formats.Format) -> str:
     except SoftPressureError as error:
         return str(error)
     return ""
+
+
+def _check_parents(scene: bpy.types.Scene, kind: formats.Format) -> None:
+    """Raise if a rigid body turns below a parent whose scale the format cannot take apart."""
+    cache, frames, objects = bake.cached_frames(scene)
+    for number, obj in enumerate(objects):
+        if obj.softpressure.kind != "RIGID" or not bake_motion.is_unevenly_scaled(obj.parent):
+            continue
+        if bake_motion.is_sheared(obj.parent, np.array([cache.transform(number, frame) for frame in frames])):
+            raise SoftPressureError(
+                f"{obj.name}: its parent {obj.parent.name} is not scaled by the same in all directions, which "
+                f"{kind.name} does not hold. Clear the parent (Alt P, Keep Transformation), apply its scale (Ctrl A), "
+                "or use USD."
+            )
 
 
 def _check_exporter(kind: formats.Format) -> None:
@@ -271,8 +288,13 @@ def _settings(kind: formats.Format, path: Path, frames: range, only_selected: bo
     """Options of an exporter that are not its defaults."""
     if kind.identifier == "ALEMBIC":
         return {"start": frames[0], "end": frames[-1], "selected": only_selected}
-    if kind.identifier == "USD":  # its blend shapes would hold the live key of one frame
-        return {"export_animation": True, "selected_objects_only": only_selected, "export_shapekeys": False}
+    if kind.identifier == "USD":  # blend shapes would hold the live key of one frame; only matrices can be sheared
+        return {
+            "export_animation": True,
+            "selected_objects_only": only_selected,
+            "export_shapekeys": False,
+            "xform_op_mode": "MAT",
+        }
     if kind.identifier == "GLTF":  # the mode SCENE puts the motion of all objects into one animation
         return {
             "export_format": "GLB" if path.suffix.lower() == ".glb" else "GLTF_SEPARATE",

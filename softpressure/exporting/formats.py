@@ -18,10 +18,12 @@ class Format:
     is_point_cache: bool = False
     #: Whether it holds no shapes, but what each body measures in each frame.
     is_table: bool = False
+    #: Whether it holds what turns below a parent that is not scaled by the same in all directions.
+    holds_shear: bool = True
 
 
 FORMATS = (
-    Format("ALEMBIC", "Alembic", "All frames of all objects, with their modifiers", (".abc",)),
+    Format("ALEMBIC", "Alembic", "All frames of all objects, with their modifiers", (".abc",), holds_shear=False),
     Format("USD", "USD", "All frames of all objects, with their modifiers", (".usdc", ".usda", ".usd")),
     Format("GLTF", "glTF", "All objects, soft bodies with shape keys, without modifiers", (".glb", ".gltf"), True),
     Format("FBX", "FBX", "All objects, soft bodies with shape keys, without modifiers", (".fbx",), True),

@@ -258,3 +258,36 @@ def test_a_parent_that_shears_its_child_is_refused_when_baking(is_animated: bool
     with pytest.raises(RuntimeError, match=f"Box: its parent Cart {cause}"):
         bake()
     assert not box.softpressure.is_baked and box.animation_data is None
+
+
+def add_box_below_a_stretched_cart(spin: float) -> Any:
+    cart = add_object("Cart")
+    cart.scale = (1, 3, 1)
+    box = add_box(angular_velocity=(0.0, spin, spin))
+    box.parent = cart
+    bpy.context.view_layer.update()
+    simulate()
+    return box
+
+
+def test_usd_holds_what_a_parent_shears(tmp_path: Path) -> None:
+    box = add_box_below_a_stretched_cart(spin=3.0)
+    frame(8)
+    simulated, path = shown(box), str(tmp_path / "box.usdc")
+    assert bpy.ops.softpressure.export(filepath=path) == {"FINISHED"}
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.usd_import(filepath=path)
+    (copy,) = [obj for obj in bpy.data.objects if obj.type == "MESH"]
+    frame(8)
+    np.testing.assert_allclose(shown(copy), simulated, atol=1e-5)
+
+
+@pytest.mark.parametrize("spin", [3.0, 0.0])
+def test_alembic_refuses_what_a_parent_shears(tmp_path: Path, spin: float) -> None:
+    add_box_below_a_stretched_cart(spin)
+    path = str(tmp_path / "box.abc")
+    if spin:
+        with pytest.raises(RuntimeError, match=r"Box: its parent Cart is not scaled by the same.*Alembic.*or use USD"):
+            bpy.ops.softpressure.export(filepath=path)
+    else:
+        assert bpy.ops.softpressure.export(filepath=path) == {"FINISHED"}
