@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import actions, instances, mesh_io, modifier_stack, rigid_pose
+from . import actions, instances, mesh_io, modifier_stack, rigid_pose, shaping_data
 from .blender_types import DataBlock
 
 _TRANSFORMS = ("location", "rotation", "scale", "delta")
@@ -99,9 +99,10 @@ def add_mesh(digest: Digest, obj: bpy.types.Object) -> None:
         digest.add(key.name, key.relative_key.name, None if is_animated else key.value, mesh_io.read_key(key))
         digest.add(*mesh_io.group_weights(obj, key.vertex_group))
     if keys is not None and obj.softpressure.kind != "SOFT":
-        add_animation(digest, keys)
+        animated = add_animation(digest, keys)
         for key in keys.key_blocks:
-            digest.add(key.name, key.mute)
+            is_animated = f'key_blocks["{key.name}"].value' in animated
+            digest.add(key.name, key.mute, None if is_animated else key.value, mesh_io.read_key(key))
 
 
 def add_object(digest: Digest, obj: bpy.types.Object) -> None:
@@ -134,6 +135,30 @@ def add_object(digest: Digest, obj: bpy.types.Object) -> None:
         path = f'modifiers["{modifier.name}"]'
         digest.add(None if f"{path}.show_viewport" in animated else is_shown)
         _add_values(digest, modifier, path, animated, index)
+        _add_what_shapes(digest, modifier, animated)
+
+
+def _add_what_shapes(digest: Digest, modifier: bpy.types.Modifier, animated: set[str]) -> None:
+    """Add the shapes, textures and node trees that a modifier reads, and the inputs of its tree."""
+    for prop in modifier.bl_rna.properties:
+        target = getattr(modifier, prop.identifier) if prop.type == "POINTER" else None
+        if not isinstance(target, bpy.types.Object):
+            _add_all(digest, shaping_data.of_texture_or_tree(target))
+        elif target.type == "MESH":
+            add_mesh(digest, target)
+        else:
+            _add_all(digest, shaping_data.of_object_data(target.data))
+    if modifier.type == "NODES":
+        _add_all(digest, shaping_data.of_inputs(modifier, animated))
+
+
+def _add_all(digest: Digest, values: Iterable[Any]) -> None:
+    """Add plain values, and objects with what they depend on."""
+    for value in values:
+        if isinstance(value, bpy.types.Object):
+            add_object(digest, value)
+        else:
+            digest.add(value)
 
 
 def add_animation(digest: Digest, owner: DataBlock, paths: set[str] | None = None) -> set[str]:
