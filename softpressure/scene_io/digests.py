@@ -27,10 +27,14 @@ _name_of = cache(str)
 
 
 class Digest:
-    """A digest that values are added to."""
+    """A digest that values are added to.
 
-    def __init__(self) -> None:
+    `meshes`: keeps the digests of meshes that modifiers read, for the digests of other bodies at the same time.
+    """
+
+    def __init__(self, meshes: dict[bpy.types.Object, str] | None = None) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
+        self.meshes = {} if meshes is None else meshes
         self.visited: dict[bpy.types.Object, int] = {}  # number of each object that was added
 
     def add(self, *values: Any) -> None:
@@ -145,7 +149,9 @@ def _add_what_shapes(digest: Digest, modifier: bpy.types.Modifier, animated: set
         if not isinstance(target, bpy.types.Object):
             _add_all(digest, shaping_data.of_texture_or_tree(target))
         elif target.type == "MESH":
-            add_mesh(digest, target)
+            if target not in digest.meshes:
+                digest.meshes[target] = of_mesh(target)
+            digest.add(digest.meshes[target])
         else:
             _add_all(digest, shaping_data.of_object_data(target.data))
     if modifier.type == "NODES":

@@ -56,10 +56,10 @@ def of_inputs(scene: bpy.types.Scene, known: memos.ObjectMemo | None = None) -> 
     if metres != 1.0:  # caches of other scenes stay valid
         digest.add(metres)
     bodies = [obj for obj in scene.objects if obj.softpressure.kind != "NONE" and _takes_part(obj)]
-    fields = {obj: _of_field(obj) for obj in effectors.acting(effectors.enabled(scene))}
+    fields, meshes = {obj: _of_field(obj) for obj in effectors.acting(effectors.enabled(scene))}, dict[Any, str]()
     acting = frozenset(obj.session_uid for obj in fields)
     names = {
-        obj.session_uid: known.get(scene, ("digest", obj.session_uid, acting), partial(_of_body, obj, fields))
+        obj.session_uid: known.get(scene, ("digest", obj.session_uid, acting), partial(_of_body, obj, fields, meshes))
         for obj in bodies
     }
     digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) + _of_ignored(obj, names) for obj in bodies))
@@ -119,12 +119,14 @@ def _takes_part(obj: bpy.types.Object) -> bool:
     return obj.type == "MESH" or (obj.softpressure.kind == "COLLIDER" and instances.is_collection(obj))
 
 
-def _of_body(obj: bpy.types.Object, fields: dict[bpy.types.Object, str]) -> tuple[str, set[bpy.types.Object]]:
+def _of_body(
+    obj: bpy.types.Object, fields: dict[bpy.types.Object, str], meshes: dict[bpy.types.Object, str]
+) -> tuple[str, set[bpy.types.Object]]:
     """A digest of the settings, mesh, transform and animation of a body, without its attachment; what it depends on.
 
-    `fields`: digests of the force fields of its scene.
+    `fields`: digests of the force fields of its scene; `meshes`: of the meshes that modifiers read, which grow.
     """
-    digest, kind = digests.Digest(), obj.softpressure.kind
+    digest, kind = digests.Digest(meshes), obj.softpressure.kind
     animated = actions.animated_paths(obj)
     digest.add(kind)
     counting = _counting(obj)
