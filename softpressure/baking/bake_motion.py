@@ -45,9 +45,9 @@ def parent_matrix(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Floa
     return parent @ np.array(obj.matrix_parent_inverse, dtype=float)
 
 
-def is_unevenly_scaled(parent: bpy.types.Object | None) -> bool:
+def is_unevenly_scaled(parent: bpy.types.Object) -> bool:
     """Whether a parent is, in this frame, not scaled by the same in all directions."""
-    return parent is not None and _is_uneven(mesh_io.world_matrix(parent))
+    return _is_uneven(mesh_io.world_matrix(parent))
 
 
 def is_sheared(parent: bpy.types.Object, worlds: FloatArray) -> bool:

@@ -112,11 +112,12 @@ def _check_parents(scene: bpy.types.Scene, kind: formats.Format) -> None:
     """Raise if a rigid body turns below a parent whose scale the format cannot take apart."""
     cache, frames, objects = bake.cached_frames(scene)
     for number, obj in enumerate(objects):
-        if obj.softpressure.kind != "RIGID" or not bake_motion.is_unevenly_scaled(obj.parent):
+        parent = obj.parent if obj.softpressure.kind == "RIGID" else None
+        if parent is None or not bake_motion.is_unevenly_scaled(parent):
             continue
-        if bake_motion.is_sheared(obj.parent, np.array([cache.transform(number, frame) for frame in frames])):
+        if bake_motion.is_sheared(parent, np.array([cache.transform(number, frame) for frame in frames])):
             raise SoftPressureError(
-                f"{obj.name}: its parent {obj.parent.name} is not scaled by the same in all directions, which "
+                f"{obj.name}: its parent {parent.name} is not scaled by the same in all directions, which "
                 f"{kind.name} does not hold. Clear the parent (Alt P, Keep Transformation), apply its scale (Ctrl A), "
                 "or use USD."
             )

@@ -48,7 +48,7 @@ def of_texture_or_tree(data: Any) -> Iterator[Any]:
         image = getattr(data, "image", None)
         yield "" if image is None else image.filepath
         if data.use_color_ramp:
-            yield [(each.position, each.color[:]) for each in data.color_ramp.elements]
+            yield [(each.position, np.array(each.color).tolist()) for each in data.color_ramp.elements]
     elif isinstance(data, bpy.types.NodeTree):
         yield from _of_tree(data, set())
 
