@@ -19,7 +19,9 @@ _POINTS = (("co", 4), ("radius", 1), ("tilt", 1))
 
 
 def of_object_data(data: Any) -> Iterator[Any]:
-    """Of the data of an object that a modifier reads, as far as it is no mesh."""
+    """Of the data of an object that a modifier reads, as far as it is no mesh; None, as an empty has, tells nothing."""
+    if data is None:
+        return
     animated = actions.animated_paths(data)
     if isinstance(data, bpy.types.Curve):
         yield from _plain_values(data, animated, bpy.types.ID)

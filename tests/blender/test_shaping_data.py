@@ -41,6 +41,14 @@ def caged() -> Change:
     return lambda: setattr(lattice.points[0], "co_deform", (-0.5, -0.5, 0.5))
 
 
+def hooked() -> Change:
+    hook, sea = add_object("Hook"), add_sea()
+    modifier: Any = sea.modifiers.new("Hook", "HOOK")
+    modifier.object = hook
+    modifier.vertex_indices_set([0, 1, 2, 3])
+    return lambda: setattr(hook, "location", (0.0, 0.0, 0.5))
+
+
 def boned() -> Change:
     armature = bpy.data.armatures.new("Bones")
     rig = add_object("Bones", armature)
@@ -92,7 +100,7 @@ def node_input() -> Change:
     return lambda: modifier.__setitem__(name, 2.0) or modifier.id_data.update_tag()
 
 
-CHANGES = (displaced, bent, caged, boned, wrapped, keyed_shape, mixed_shape, node_socket, node_link, node_input)
+CHANGES = (displaced, bent, caged, hooked, boned, wrapped, keyed_shape, mixed_shape, node_socket, node_link, node_input)
 
 
 @pytest.mark.parametrize("made", CHANGES, ids=lambda made: made.__name__)
