@@ -49,6 +49,8 @@ FROM_TOGETHER, FROM_STAY, MOST_ATTEMPTS = 6, 9, 40
 #: Candidates and contacts that searches and limits may look at in a frame, some 2 s of work. After that, bodies that
 #: fail stay where they are until the frame ends.
 MOST_WORK = 40_000_000
+#: Candidates per point above which an epoch is halved; two bodies that are pressed on each other have some eight.
+CROWDED = 32
 #: What comes of an attempt.
 ACCEPTED, AGAIN, OUTDATED = range(3)
 
@@ -185,16 +187,14 @@ def find_contacts(contact, x, velocity, h):
         if run.moves[b]:
             for i in range(4 * bodies.point_start[b], 4 * bodies.point_start[b + 1], 4):
                 store4(x, i, load4(run.given_start, i) + load4(velocity, i) * (h * state[STEP]))
-    time = epoch(state, h)
-    fits = find_candidates(contact, x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1)
+    fits = find_for_epoch(contact, x, velocity, h)
     first = rigid.first_body[0]
     last = first + rigid.inverse_mass.shape[0]
     velocity[4 * bodies.point_start[first] : 4 * bodies.point_start[last]] = 0.0
     if not fits:
         return False
     state[CANDIDATES] += count[0] + count[1]
-    state[WORK] += count[0] + count[1]
-    flight, room = contact.points.flight, contact.corners.reach.shape[0]
+    time, flight, room = epoch(state, h), contact.points.flight, contact.corners.reach.shape[0]
     count[2] = near_triangles(x, flight, contact.corner_candidates, count[0], time, contact.corners)
     count[3] = near_edges(x, flight, contact.side_candidates, count[1], time, contact.sides)
     if count[2] > room or count[3] > room:
@@ -205,6 +205,21 @@ def find_contacts(contact, x, velocity, h):
     prepare(contact, x)
     note_carried(contact)
     return True
+
+
+@lean_kernel
+def find_for_epoch(contact, x, velocity, h):
+    """Candidates of an epoch that is half as long until they are few, as far as it can be; False without room.
+
+    What flies at hundreds of edges per epoch, as a shape that springs back from far, would meet all of itself.
+    """
+    state, count = contact.run.state, contact.run.found
+    while True:
+        fits = find_candidates(contact, x, velocity, epoch(state, h), state[AGE] == 0 or state[SPAN] <= 1)
+        state[WORK] += count[0] + count[1]
+        if state[SPAN] <= 1 or count[0] + count[1] <= CROWDED * contact.points.body.shape[0]:
+            return fits
+        state[SPAN] //= 2
 
 
 @lean_kernel
