@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from .animation.held import HeldMotion
 from .animation.keyed import changed, of_version, reattached
 from .animation.segments import Segments
-from .array_types import BoolArray, FloatArray, IntArray
+from .array_types import BoolArray, FloatArray
 from .bodies.flat.plane import loop_points
 from .bodies.lattice.follow import followed
 from .bodies.rigid.motion import turns
@@ -27,6 +27,7 @@ from .impulses.pulls import Handle, handle_at
 from .impulses.ticks import LONGEST, TICK, Impulses, next_tick
 from .inside_out import inside_out_text
 from .model import Model
+from .noted_frame import NotedFrame
 from .options import DEFAULTS, MethodOptions
 from .parameters import SCENE, builder_defaults, named
 from .parameters.methods import ENGINE
@@ -108,7 +109,7 @@ class World:
         self.pull_impulses: FloatArray = np.zeros((0, 3))
         self._moved = self._state.wrong_side  # rows of points that were moved before it, as they crossed
         self._rest_size, self._torn = membrane_sizes(model, model.rest_positions), self._state.keyed.torn
-        self._measurements = Measurements(model)
+        self._measurements, self._noted = Measurements(model), NotedFrame()
         self._feet: dict[int, Feet] = {}  # of the callers' vertices of lattices
         self.check_crossings = check_crossings
         self._crossings: dict[tuple[int, int], int] = {}  # of the last frame, where that is checked
@@ -173,7 +174,7 @@ class World:
         simulated, and after a state was loaded or changed. Shape (vertex_count,).
         """
         points = points_of(self.model, membrane)
-        forces = np.zeros(self.model.point_count) if self._before is None else self._solver.contact_forces()
+        forces = np.zeros(self.model.point_count) if self._before is None else self._noted.contact_forces(self._solver)
         return followed(self.model, membrane, points, forces[:, None])[:, 0]
 
     def rigid_transform(self, rigid: int) -> FloatArray:
@@ -230,8 +231,8 @@ class World:
             corners = np.zeros((0, 0), np.int64) if triangles is None else np.asarray(triangles, np.int64)
             if corners.shape != (len(corners), 3) or not ((corners >= 0) & (corners < count)).all():
                 raise ParameterError(f"{name}: give the triangles of the solid's mesh, corners from 0 to {count - 1}.")
-            torn = None if self._plastic is None else self._plastic.torn_vertices(self._state, membrane)
-            return np.zeros(len(corners), bool) if torn is None else _is_parted(torn[corners])
+            none = np.zeros(len(corners), bool)
+            return none if self._plastic is None else self._plastic.torn_faces(self._state, membrane, corners)
         if self._plastic is None:
             return np.zeros(np.diff(self.model.surfaces.body_triangle_start)[membrane], bool)
         return self._plastic.torn_triangles(self._state, membrane)
@@ -281,6 +282,7 @@ class World:
             held.wake(state)
         self._moved = self._segments.relaxation.run(state) if len(state.wrong_side) else state.wrong_side
         self._solver.start_frame(state)
+        self._noted = NotedFrame()
         flows, substep = self._flow.acts(state), 0
         ticks = [TICK] if self._plastic is not None or flows else []
         if held is not None:
@@ -337,6 +339,8 @@ class World:
         assert self._plastic is not None
         model, broken, torn = self._segments.model, state.keyed.bond_broken, state.keyed.torn
         is_other = self._plastic.after(state, model, self._solver.vertex_mass, tick)
+        if is_other:
+            self._noted.keep(self._solver)
         self._use(state)
         if state.keyed.torn is not torn:
             self._flow.opened(state, model, self._segments.model)
@@ -356,8 +360,8 @@ class World:
             bodies=self._measurements.bodies(
                 state, self._segments.model, volumes, gas_volumes, self._impulses.fluids.levels(state)
             ),
-            contact_count=self._solver.contact_count,
-            candidate_count=self._solver.candidate_count,
+            contact_count=self._noted.contact_count(self._solver),
+            candidate_count=self._noted.candidate_count(self._solver),
             counts=self._segments.counts,
             reports=reports,
             rigid_energies=rigid_motion(self.model, state) if self.model.rigid_count else np.zeros(0),
@@ -375,7 +379,7 @@ class World:
         change += self._measured(state).energy
         change[state.keyed.held] = 0.0  # their motion is kinematic
         crossed = np.concatenate([self._moved, state.wrong_side])
-        notes = self._solver.notes()
+        notes = self._noted.notes(self._solver)
         notes.findings += [Finding(Reason.CROSSED, count, pair) for pair, count in self._crossings.items()]
         return reports_of(self._segments.model, notes, crossed, change)
 
@@ -443,8 +447,3 @@ class World:
         return DivergenceError(
             f"{subject}, substep {substep + 1} of {self.steps_per_frame}. {first} the method {ENGINE}, or {remedy}."
         )
-
-
-def _is_parted(pieces: IntArray) -> BoolArray:
-    """Which triangles are torn, from the pieces of their corners, -1 for none, shape (triangle_count, 3)."""
-    return np.asarray((pieces < 0).any(axis=1) | (pieces != pieces[:, :1]).any(axis=1))

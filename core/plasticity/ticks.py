@@ -8,6 +8,7 @@ whatever the frame rate and the substeps. All that changes is in the state.
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..animation.keyed import NAMES
 from ..array_types import BoolArray, FloatArray, IntArray
@@ -62,13 +63,16 @@ class PlasticTicks:
             return np.zeros(last - first, bool)
         return np.asarray(self._tear.deletion.holes(state.keyed.torn)[first:last])
 
-    def torn_vertices(self, state: State, membrane: int) -> IntArray | None:
-        """Piece that each vertex of a solid follows, -1 for a deleted cell, caller's order; None if nothing is torn."""
+    def torn_faces(self, state: State, membrane: int, corners: NDArray[np.int64]) -> BoolArray:
+        """Which triangles of a solid, vertices in the caller's order, have a corner in a deleted cell, or corners on
+        different pieces, shape (triangle_count,).
+        """
         if self._tear is None or not state.keyed.torn.any():
-            return None
+            return np.zeros(len(corners), bool)
         followers = self._model.followers
         points = followers.points[slice(*followers.vertex_start[membrane : membrane + 2])]
-        return self._tear.deletion.pieces_at(state.keyed.torn, points)
+        pieces = self._tear.deletion.pieces_at(state.keyed.torn, points)[corners]  # -1 for a deleted cell
+        return np.asarray((pieces < 0).any(axis=1) | (pieces != pieces[:, :1]).any(axis=1))
 
     def holes(self, state: State) -> tuple[IntArray, IntArray]:
         """Triangles that gas flows through, shape (hole_count, 3), and the membrane of each (`deletion.py`)."""

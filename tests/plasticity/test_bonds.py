@@ -5,6 +5,7 @@ import pytest
 import shapes
 from scenes import advance
 from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.noted_frame import NotedFrame
 from softpressure_ext.core.plasticity.pulls import Pulls
 from validation import validated
 
@@ -131,3 +132,39 @@ def test_springs_and_gas_pull_at_no_vertex_of_a_skin_at_rest(gas):
     assert body.gauge_pressure > 1000.0
     pressing = body.gauge_pressure * 4.0 * np.pi * 0.2**2 / len(x)
     assert np.abs(force).max() < 1e-3 * pressing
+
+
+def test_frames_in_which_bonds_form_are_told_whole():
+    """The solver begins anew with each of them: what it noted before counts, too."""
+    builder = ModelBuilder()
+    x, triangles = shapes.icosphere(1, 0.5 * SIDE)
+    for number in range(3):
+        place = (0.9 * SIDE * (number - 1), 0.0, 0.55 * SIDE + 0.6 * SIDE * (number % 2))
+        builder.add_membrane(f"ball {number}", x + place, triangles, mass=MASS, gauge_pressure=2e3, sticks=True)
+    builder.add_collider("floor", *shapes.grid(2.0))
+    world = World(builder.build(), frame_rate=24.0, threads=1)
+    before, formed = 0, 0
+    for _ in range(24):
+        advance(world, 1)
+        found, count = world.diagnostics(), bond_count(world)
+        assert max(report.steps for report in found.reports) >= world.steps_per_frame
+        if count > before:  # they lie on the floor
+            formed += 1
+            assert found.contact_count > 0 and sum(world.contact_forces(body).sum() for body in range(3)) > 0.0
+        before = count
+    assert formed >= 3
+
+
+def test_a_solver_that_begins_anew_where_the_frame_ends_leaves_what_it_noted():
+    builder = ModelBuilder()
+    builder.add_membrane("ball", *shapes.icosphere(1, 0.1, (0.0, 0.0, 0.11)), mass=MASS, gauge_pressure=2e3)
+    builder.add_collider("floor", *shapes.grid(2.0))
+    world, noted = World(builder.build(), frame_rate=24.0, threads=1), NotedFrame()
+    advance(world, 6)
+    solver = world._solver
+    before, forces, steps = solver.contact_count, solver.contact_forces(), solver.notes().steps
+    assert before > 0 and steps > 0 and forces.sum() > 0.0
+    noted.keep(solver)
+    solver.start_frame(world.save())
+    assert (noted.contact_count(solver), noted.notes(solver).steps) == (before, steps)
+    np.testing.assert_array_equal(noted.contact_forces(solver), forces)

@@ -42,7 +42,7 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("inflation",),
     ("animation",),
     ("builder", "transfer", "cache"),
-    ("reports", "diagnostics", "frame_input", "frame_reading"),
+    ("reports", "noted_frame", "diagnostics", "frame_input", "frame_reading"),
     ("world",),
     ("part_scenes", "prepare", "time_left", "compile"),
     ("interface", "__init__"),

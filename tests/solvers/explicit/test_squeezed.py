@@ -212,7 +212,7 @@ def test_what_is_held_gains_no_energy(name: str, results: dict[str, Result]) -> 
 
 
 def test_a_body_that_springs_back_from_far_looks_for_what_is_near_it_only() -> None:
-    """A skin 1.2 times as large as at rest contracts at 90 m/s: in 25 steps each of its points would meet all others."""
+    """A skin 1.2 times as large as at rest contracts at 90 m/s: in 25 steps its points would meet all others."""
     builder = ModelBuilder()
     builder.add_membrane("ball", *shapes.icosphere(3, 0.4, (0.0, 0.0, 2.0)), **SKIN)
     world = world_of(builder)
