@@ -15,6 +15,15 @@ def has_same_stiffness(one: Model, other: Model) -> bool:
     )
 
 
+def has_same_elements(one: Model, other: Model) -> bool:
+    """Whether two models of one start have the same pins, springs, dampers, hinges and tetrahedra."""
+    return (
+        np.array_equal(one.pinned, other.pinned)
+        and np.array_equal(one.edges.points, other.edges.points)
+        and has_same_stiffness(one, other)
+    )
+
+
 def revised_plan(plan: Plan, model: Model, other: Model) -> Plan:
     """The plan of `model` for another one with other stiffness, and the same masses.
 

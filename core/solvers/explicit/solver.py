@@ -44,7 +44,7 @@ from .exchange import begin_run, fall_free
 from .left_out import list_crossing
 from .limits import StepLimit, check_plan, check_speed
 from .paces import pace_unit, set_paces
-from .revision import has_same_stiffness, revised_plan
+from .revision import has_same_elements, has_same_stiffness, revised_plan
 from .rigid_flight import note_calm
 from .rigid_ticks import TICK_TIME, RigidTicks
 from .skins import Skins, skins_of
@@ -127,7 +127,8 @@ class ExplicitSolver:
 
     def remade(self, model: Model) -> "ExplicitSolver | None":
         """One for a model with other parts, see `choice.Solver`: with the masses of this one."""
-        plan = plan_with(model, self.vertex_mass, self.added_mass)
+        is_same = has_same_elements(self.model, model)  # as where bonds form
+        plan = self._plan if is_same else plan_with(model, self.vertex_mass, self.added_mass)
         return ExplicitSolver(model, self.substep_time, self._options, plan)
 
     def take_rest_lengths(self) -> None:
