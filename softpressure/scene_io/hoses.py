@@ -1,4 +1,4 @@
-"""Hoses: objects that link the gas of two soft bodies. A hose takes part while both of its bodies do."""
+"""Hoses: objects that link the gas of two soft bodies. A hose takes part while both of its bodies do and have gas."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -77,11 +77,13 @@ def add(scene: bpy.types.Scene, one: bpy.types.Object, other: bpy.types.Object) 
 
 
 def capture(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, bodies: Iterable[int]) -> list[Hose]:
-    """The hoses between bodies that take part, by their `session_uid`, at the present frame."""
+    """The hoses between bodies with gas that take part, by their `session_uid`, at the present frame."""
     known, found = {*bodies}, []
     for obj in of_scene(scene):
         one, other = ends(obj)
         if one is None or other is None or one == other or not {one.session_uid, other.session_uid} <= known:
+            continue
+        if not (has_gas(one) and has_gas(other)):
             continue
         uids = (one.session_uid, other.session_uid)
         found.append(Hose(obj.session_uid, uids, obj.softpressure.conductance, valve_of(obj, depsgraph)))

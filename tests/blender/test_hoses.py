@@ -114,6 +114,19 @@ def test_a_hose_whose_body_is_gone_says_so_and_takes_no_part(falling: Any) -> No
     assert "Third, which is not a soft body of this scene" in hose_problems.problem(scene, hose)
 
 
+def test_a_hose_at_a_body_that_became_a_jelly_takes_no_part_and_the_bodies_do(falling: Any) -> None:
+    one, other, _ = linked()
+    other.softpressure.body_type = "SOLID"
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert {*this_run().object_uids} == {one.session_uid, other.session_uid}
+    assert not this_run().world.model.hoses.ends.tolist()
+    text = "Hose: this hose ends at Other, which has no gas. Choose an inflated body for To."
+    assert [*hose_problems.notes(bpy.context.scene)] == [text] and text in status.notices(bpy.context.scene)
+    other.softpressure.body_type = "MEMBRANE"
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert len(this_run().world.model.hoses.ends) == 1
+
+
 def test_a_duplicate_links_the_duplicated_bodies() -> None:
     one, other, hose = linked()
     select(one, other, hose)
