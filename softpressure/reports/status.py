@@ -2,6 +2,7 @@
 
 import math
 from statistics import median
+from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
@@ -9,9 +10,12 @@ import numpy as np
 from ...core.parameters import SKINS
 from ...core.parameters.methods import ENGINE
 from ..bodies import collider_notes, hose_problems
-from ..scene_io import effectors, units
+from ..scene_io import effectors, modifier_stack, units
 from ..simulation import loading
 from ..state import measurements, sessions
+
+if TYPE_CHECKING:
+    from ...core.cache import FrameCache
 
 #: Least added mass that is shown, as a share of a body's mass.
 _LEAST_MASS = 0.005
@@ -126,6 +130,8 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
         )
     found += [*run.soft_lattices, *run.slack_skins, *run.overstretched.values(), *run.squeezed.values()]
     found += run.start.reshaped.values() if run.start is not None else ()
+    if cache is not None:
+        found += _torn_texts(scene, cache)
     found += effectors.notes(scene)
     found += hose_problems.notes(scene)
     found += collider_notes.notes(scene)
@@ -137,6 +143,14 @@ def notices(scene: bpy.types.Scene, active: bpy.types.Object | None = None) -> l
     if not scene.render.use_lock_interface:
         found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
     return found
+
+
+def _torn_texts(scene: bpy.types.Scene, cache: "FrameCache") -> list[str]:
+    """Bodies of which the frames have torn faces that go on being drawn, however far apart their corners are."""
+    uids = sessions.of(scene).run.object_uids
+    torn = [obj for obj in sessions.objects(scene, "SOFT") if obj.session_uid in {uids[each] for each in cache.torn}]
+    text = "is torn. Press Hide Torn Faces in Flow and Tear, or its torn faces stretch."
+    return [f"{obj.name} {text}" for obj in torn if not modifier_stack.hides_torn_faces(obj)]
 
 
 def render_text(scene: bpy.types.Scene, frame: int) -> str:

@@ -104,6 +104,11 @@ def shaping_modifiers(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.Mo
                 yield index, obj.modifiers[index], is_shown(obj, obj.modifiers[index])
 
 
+def hides_torn_faces(obj: bpy.types.Object) -> bool:
+    """Whether an object has a modifier that hides its torn faces."""
+    return any(_hides_torn(modifier) for modifier in obj.modifiers)
+
+
 def _hides_torn(modifier: bpy.types.Modifier) -> bool:
     group = getattr(modifier, "node_group", None)
     return group is not None and group.name == HIDES_TORN

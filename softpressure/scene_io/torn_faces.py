@@ -15,8 +15,7 @@ NAME = modifier_stack.HIDES_TORN
 
 def hide(obj: bpy.types.Object) -> None:
     """Add the modifier as the last one, if it is not there."""
-    groups = [getattr(each, "node_group", None) for each in obj.modifiers]
-    if not any(group is not None and group.name == NAME for group in groups):
+    if not modifier_stack.hides_torn_faces(obj):
         modifier: Any = obj.modifiers.new(NAME, "NODES")
         modifier.node_group = bpy.data.node_groups.get(NAME) or _node_group()
 

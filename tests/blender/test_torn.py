@@ -9,6 +9,7 @@ from bpy_scene import add_ball, add_group, add_mesh, frame, give, key, reopen, s
 from bpy_seen import attribute, shown, this_run, this_session
 from shapes import box
 from softpressure_ext.core.cache import NEVER
+from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io.point_attributes import TORN
 
 
@@ -56,6 +57,23 @@ def test_torn_faces_are_hidden_from_the_frame_at_which_they_tear_also_when_reope
     assert seen() == expected
     assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
     assert seen() == expected
+
+
+def torn_notices() -> list[str]:
+    return [text for text in status.notices(bpy.context.scene) if "torn" in text]
+
+
+def test_torn_faces_that_are_not_hidden_are_told_of() -> None:
+    ball = add_ball(tear_strain=0.1)
+    bpy.context.scene.frame_end = 3
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert torn_notices() == []
+    bpy.data.objects.remove(ball)
+    ball, _ = burst()
+    assert torn_notices() == ["Ball is torn. Press Hide Torn Faces in Flow and Tear, or its torn faces stretch."]
+    select(ball)
+    assert bpy.ops.softpressure.hide_torn() == {"FINISHED"}
+    assert torn_notices() == []
 
 
 def hanging_jelly() -> Any:
