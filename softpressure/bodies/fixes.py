@@ -12,7 +12,7 @@ from ...core import MeshError, SoftPressureError
 from ..scene_io import live_key, mesh_io, modifier_stack, node_trees, simulation_mesh_choice
 from ..scene_io.blender_types import Mesh
 from ..state import sessions
-from . import mesh_checks, object_checks, setup, sizes, wording
+from . import mesh_checks, modifier_notes, object_checks, setup, sizes, wording
 
 
 class Fix(NamedTuple):
@@ -81,7 +81,8 @@ def _size(work: bmesh.types.BMesh) -> float:
 
 def _apply_modifier(obj: bpy.types.Object) -> str:
     unfollowed = modifier_stack.first_repeating(obj) if simulation_mesh_choice.may_be_even(obj) else ""
-    name = node_trees.mesh_maker(obj) or unfollowed or object_checks.closing_modifier(obj)
+    shown = unfollowed or modifier_notes.thickening(obj)
+    name = node_trees.mesh_maker(obj) or shown or object_checks.closing_modifier(obj)
     if not name:
         raise MeshError("no modifier makes or closes its mesh. There is nothing to apply.")
     with bpy.context.temp_override(object=obj, active_object=obj):

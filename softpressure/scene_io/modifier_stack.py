@@ -81,6 +81,15 @@ def first_solver(obj: bpy.types.Object) -> str:
     return _first(obj, _SOLVERS)
 
 
+def first_thickening(obj: bpy.types.Object) -> str:
+    """The name of the first visible Solidify that adds a side behind the drawn faces; empty if there is none.
+
+    It is drawn at the full thickness, however much that is squeezed.
+    """
+    found = (each for each in obj.modifiers if each.type == "SOLIDIFY" and each.thickness and each.offset < 1.0)
+    return next((each.name for each in found if is_shown(obj, each)), "")
+
+
 def _first(obj: bpy.types.Object, types: set[str]) -> str:
     return next((each.name for each in obj.modifiers if each.type in types and is_shown(obj, each)), "")
 

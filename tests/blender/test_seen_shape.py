@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import shapes
 from bpy_panels import body_rows
-from bpy_scene import add_floor, add_mesh, add_primitive, add_tree, frame, give, play
+from bpy_scene import add_floor, add_mesh, add_primitive, add_tree, frame, give, play, select
 from bpy_seen import captured, fallen, problem_of, shown, this_session
 from softpressure_ext.core import topology
 from softpressure_ext.core.topology import signed_volume
@@ -363,6 +363,43 @@ def test_a_body_that_blender_simulates_too_is_told_and_the_button_ends_that(solv
     assert not obj.modifiers and not mesh_checks.of_scene(bpy.context.scene)
     with pytest.raises(RuntimeError, match="There is nothing to remove"):
         bpy.ops.softpressure.fix(object_name=obj.name, fix="REMOVE_MODIFIER")
+
+
+def add_sheet(offset: float, kind: str = "SOLID", shape: str = "grid", **settings: Any) -> Any:
+    """A body with a modifier that shows a side of it behind what is drawn."""
+    obj = add_primitive(shape, None, **settings)
+    obj.modifiers.new("Weld", "WELD")
+    modifier = obj.modifiers.new("Thick", "SOLIDIFY")
+    modifier.thickness, modifier.offset = 0.3, offset
+    assert bpy.ops.softpressure.set_type(type=kind) == {"FINISHED"}
+    return obj
+
+
+def test_a_sheet_of_jelly_that_is_drawn_into_what_it_lies_on_is_told_and_the_button_ends_that() -> None:
+    grid = {"x_subdivisions": 6, "y_subdivisions": 6}
+    obj = add_sheet(-1.0, name="Sheet", **grid)
+    add_sheet(1.0, name="Upward", **grid)
+    add_sheet(-1.0, "MEMBRANE", name="Skin", **grid)
+    add_sheet(-1.0, shape="uv_sphere", name="Ball")
+    sentence = (
+        "Sheet: its modifier Thick draws the full thickness where the jelly is squeezed, into what it lies on. "
+        "Apply it, or set its Offset to 1 if nothing lies on the jelly."
+    )
+
+    def told() -> list[str]:
+        return [flaw.sentence for flaw in mesh_checks.of_scene(bpy.context.scene) if "Thick" in flaw.sentence]
+
+    assert told() == [sentence]
+    select(obj)
+    assert sentence in " ".join(body_rows())
+    obj.modifiers["Thick"].show_viewport = False
+    bpy.context.view_layer.update()
+    assert told() == []
+    obj.modifiers["Thick"].show_viewport = True
+    bpy.context.view_layer.update()
+    assert told() == [sentence]
+    assert bpy.ops.softpressure.fix(object_name=obj.name, fix="APPLY_MODIFIER") == {"FINISHED"}
+    assert [modifier.name for modifier in obj.modifiers] == ["Weld"] and told() == []
 
 
 @pytest.mark.usefixtures("falling")
