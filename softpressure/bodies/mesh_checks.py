@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils.kdtree import KDTree
 
-from ..scene_io import digests, mesh_io, node_trees, simulation_mesh_choice, units
+from ..scene_io import digests, flat_shape, mesh_io, node_trees, simulation_mesh_choice, units
 from ..scene_io.blender_types import Mesh
 from ..scene_io.mesh_io import FloatArray, IntArray
 from ..state import sessions
@@ -19,6 +19,12 @@ SLIVER = 0.05
 DOUBLE = 1e-4
 #: A triangle below this share of the size squared has no area.
 NO_AREA = 1e-14
+
+#: What is told of a flat body that stays in the air.
+_OUT_OF_GRAVITY = (
+    "moves within its own plane only, and gravity does not act in that plane. Turn it upright, or press Inflate to "
+    "make it a cushion."
+)
 
 #: By `session_uid`: the change after which `fixes_for` looked last, a name for what it looked at, and what it found.
 _known: dict[int, tuple[int, str, tuple[str, ...]]] = {}
@@ -55,6 +61,8 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         elif not obj.softpressure.is_baked and obj.type == "MESH":
             notes = modifier_notes.notes(obj)
             found += [Flaw(obj.name, sentence, (fix,), is_grave=False) for sentence, fix in notes]
+            if flat_shape.is_flat_object(obj) and flat_shape.is_out_of_gravity(scene, obj):
+                found.append(Flaw(obj.name, f"{obj.name}: {_OUT_OF_GRAVITY}", is_grave=False))
             if text := sizes.unfit_text(obj):
                 found.append(Flaw(obj.name, text, ("FIT_SIZE",), is_grave=False))
             positions, triangles = _shape(obj, metres)

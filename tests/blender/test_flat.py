@@ -11,6 +11,7 @@ from bpy_panels import body_rows
 from bpy_scene import FallingWorld, add_floor, add_group, add_object, add_primitive, frame, give, key, play, select
 from bpy_seen import problem_of, shown, this_session
 from softpressure_ext.core.topology import signed_volume
+from softpressure_ext.softpressure.bodies import mesh_checks
 from softpressure_ext.softpressure.reports import status
 from softpressure_ext.softpressure.scene_io import mesh_io
 from softpressure_ext.softpressure.simulation import capture
@@ -179,9 +180,12 @@ def test_adding_a_flat_mesh_says_its_type_and_whether_gravity_moves_it() -> None
     assert "Plane: added as a soft body of type Flat Outline, which moves within its own plane only" in note
     assert "gravity does not act in that plane" in note
     assert "gravity does not act in that plane" in " ".join(body_rows(2000))
+    told = "Plane: moves within its own plane only, and gravity does not act in that plane. Turn it upright, or"
+    assert [flaw.sentence[: len(told)] for flaw in mesh_checks.of_scene(bpy.context.scene)] == [told]
     plane.rotation_euler.x = np.pi / 2
     bpy.context.view_layer.update()
-    assert "gravity has" not in " ".join(body_rows(2000))
+    assert "gravity does not" not in " ".join(body_rows(2000))
+    assert mesh_checks.of_scene(bpy.context.scene) == []
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, rotation=(np.pi / 2, 0, 0))
     note = " ".join(reports())
     assert "of type Lattice" in note and "gravity" not in note
