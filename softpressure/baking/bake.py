@@ -96,18 +96,13 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
 
 
 def free(scene: bpy.types.Scene) -> int:
-    """Remove all bakes of a scene; returns how many objects had one. Raises `SoftPressureError` in Edit Mode.
-
-    What was moved in the frame that is shown, as a duplicate aside, is as far from where it was before the bake.
-    """
+    """Remove all bakes of a scene; returns how many objects had one. Raises `SoftPressureError` in Edit Mode."""
     baked = sessions.baked(scene)
     for obj in baked:
         if mesh_io.is_edited(obj):
             raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before its bake is freed.")
-    for layer in scene.view_layers:
-        layer.update()  # the curves of a bake may not have moved anything yet
     for obj in baked:
-        free_object(obj, scene.frame_current_final)
+        free_object(obj)
     session = sessions.of(scene)
     session.display.shown.clear()
     session.refusals.error = ""  # it may say that a bake is in the way

@@ -21,6 +21,7 @@ _CHANNELS = (
     *("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"),
     *("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"),
 )
+_ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 #: How far a matrix may be from location, rotation and scale; float32 leaves 1e-6.
 _SHEARED = 1e-4
 
@@ -63,7 +64,7 @@ def bake(obj: DataBlock, times: FloatArray, worlds: FloatArray, parents: FloatAr
     `times`: where curves are evaluated in these frames [frames], see `time_mapping.animation_frames`.
     """
     locations, turns, scale = _channels(obj, parents, np.linalg.inv(parents) @ worlds)
-    _write_down(obj, scale)
+    _write_down(obj)
     rigid_pose.remove(obj)
     settings, data = obj.softpressure, obj.animation_data
     own = None if data is None else data.action
@@ -84,20 +85,25 @@ def bake(obj: DataBlock, times: FloatArray, worlds: FloatArray, parents: FloatAr
         curves.remove(curve)
     actions.write_linear(curves, "location", times, locations)
     mode = obj.rotation_mode
-    actions.write_linear(curves, rotations.path(mode), times, rotations.to_values(turns, mode))
+    if mode == "QUATERNION":
+        values = rotations.quaternions(turns)
+    elif mode == "AXIS_ANGLE":
+        values = rotations.axis_angles(turns)
+    else:
+        values = rotations.eulers(turns, mode)
+    actions.write_linear(curves, _ROTATION_PATHS.get(mode, "rotation_euler"), times, values)
     obj.scale = scale
     settings.is_baked = True
     obj.update_tag()
 
 
-def _write_down(obj: DataBlock, scale: FloatArray) -> None:
-    """Store in the object the values that baking will change, and the scale (3,) that it is going to have."""
+def _write_down(obj: DataBlock) -> None:
+    """Store in the object the values that baking will change."""
     data = obj.animation_data
     names = ("action_blend_type", "action_influence", "action_extrapolation")
     drivers = [] if data is None else [d for d in data.drivers if d.data_path in _CHANNELS and not d.mute]
     kept: dict[str, Any] = {
         "values": {name: list(getattr(obj, name)) for name in _CHANNELS},
-        "scale": scale.tolist(),
         "is_animated": data is not None,
         "slot": actions.slot_identifier(obj),
         "blending": {} if data is None else {name: getattr(data, name) for name in names},

@@ -4,7 +4,7 @@ import json
 
 import bpy
 
-from . import actions, baked_moves, live_key, mesh_io, modifier_stack, own_mesh, rigid_pose
+from . import actions, live_key, mesh_io, modifier_stack, own_mesh, rigid_pose
 from .blender_types import DataBlock
 from .mesh_io import BAKE_KEY
 
@@ -23,16 +23,13 @@ def baked_kind(obj: bpy.types.Object) -> str:
     return "SOFT" if settings.is_baked else ""
 
 
-def free_object(obj: bpy.types.Object, frame: float | None = None) -> None:
-    """Restore an object's mesh and motion from before it was baked.
-
-    frame: the one that is shown; if given, the object is moved as a person has since moved it there.
-    """
+def free_object(obj: bpy.types.Object) -> None:
+    """Restore an object's mesh and motion from before it was baked."""
     kind = baked_kind(obj)
     if not kind:
         return
     if obj.softpressure.own_motion:
-        _free_motion(obj, frame)
+        _free_motion(obj)
         if obj.softpressure.kind == "RIGID":
             rigid_pose.ensure(obj)
     if kind == "RIGID":
@@ -65,11 +62,10 @@ def _remove_keys(obj: bpy.types.Object) -> None:
         bpy.data.actions.remove(action)
 
 
-def _free_motion(obj: DataBlock, frame: float | None) -> None:
+def _free_motion(obj: DataBlock) -> None:
     """Restore a rigid body's own motion from before it was baked."""
     settings = obj.softpressure
     kept = json.loads(settings.own_motion)
-    moved = {} if frame is None else baked_moves.values(obj, kept, frame)
     baked = obj.animation_data.action if obj.animation_data else None
     own = settings.own_action
     if own is not None:
@@ -87,7 +83,7 @@ def _free_motion(obj: DataBlock, frame: float | None) -> None:
             constraint.mute = False
     if not kept["is_animated"] and data.action is None and not data.drivers and not data.nla_tracks:
         obj.animation_data_clear()
-    for name, value in (kept["values"] | moved).items():
+    for name, value in kept["values"].items():
         setattr(obj, name, value)
     if baked is not None and baked.name.startswith(BAKE_KEY) and not baked.users:
         bpy.data.actions.remove(baked)

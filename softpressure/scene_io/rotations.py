@@ -162,25 +162,3 @@ def axis_angles(turns: FloatArray) -> FloatArray:
         angle = turn + 2.0 * np.pi * np.round((angle - turn) / (2.0 * np.pi))
         result[row] = angle, *axis
     return result
-
-
-def path(mode: str) -> str:
-    """The property of an object that holds its rotation in a mode."""
-    return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
-
-
-def from_values(values: FloatArray, mode: str) -> FloatArray:
-    """Rotation matrix (3, 3) of the values of that property."""
-    if mode == "QUATERNION":
-        return from_quaternion(values)
-    if mode == "AXIS_ANGLE":
-        axis = values[1:] / (np.linalg.norm(values[1:]) or 1.0)
-        return from_quaternion(np.append(np.cos(0.5 * values[0]), np.sin(0.5 * values[0]) * axis))
-    return from_euler(values, mode)
-
-
-def to_values(turns: FloatArray, mode: str) -> FloatArray:
-    """Values of that property, a row for each rotation (3, 3), which never jump."""
-    if mode == "QUATERNION":
-        return quaternions(turns)
-    return axis_angles(turns) if mode == "AXIS_ANGLE" else eulers(turns, mode)

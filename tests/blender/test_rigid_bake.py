@@ -121,49 +121,6 @@ def test_free_bake_gives_an_object_without_animation_back_exactly(mode: str) -> 
     assert own_state(box) == plain
 
 
-def twin_of(box: Any) -> Any:
-    select(box)
-    assert bpy.ops.object.duplicate() == {"FINISHED"}
-    return bpy.context.object
-
-
-@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "ZXY"])
-@pytest.mark.parametrize("number", [1, 6])
-def test_free_bake_leaves_a_duplicate_beside_the_original_as_it_was_put_there(mode: str, number: int) -> None:
-    box = add_box()
-    box.rotation_mode = mode
-    frame(1)
-    before, plain = matrix(box), own_state(box)
-    simulate()
-    frame(number)
-    bake()
-    twin = twin_of(box)
-    twin.location.x += 2.0
-    twin.scale *= 0.5
-    bpy.context.view_layer.update()
-    assert bpy.ops.transform.rotate(value=0.3, orient_axis="Z", orient_type="GLOBAL") == {"FINISHED"}
-    bpy.context.view_layer.update()
-    shown_turn = matrix(twin)[:3, :3] @ np.linalg.inv(matrix(box)[:3, :3])
-    still = twin_of(box)
-    assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
-    after = own_state(box)
-    assert after["values"] == plain["values"] == own_state(still)["values"]
-    frame(1)
-    np.testing.assert_allclose(matrix(still), before, atol=ROUNDING)
-    np.testing.assert_allclose(matrix(twin)[:3, 3], before[:3, 3] + (2.0, 0.0, 0.0), atol=ROUNDING)
-    np.testing.assert_allclose(matrix(twin)[:3, :3], shown_turn @ before[:3, :3], atol=ACCURACY)
-
-
-def test_free_bake_right_after_the_bake_and_a_delta_moves_nothing_else() -> None:
-    box = add_box()
-    simulate()
-    frame(6)
-    bake()
-    box.delta_location = (0.0, 0.0, 2.0)
-    assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
-    assert tuple(box.location) == (0.0, 0.0, 5.0) and tuple(box.delta_location) == (0.0, 0.0, 2.0)
-
-
 def test_nla_strips_below_are_overridden_and_blending_is_given_back() -> None:
     box = add_box()
     box.keyframe_insert("location", frame=1)
