@@ -24,9 +24,10 @@ SEARCHES, EARLY, RENEWED, LIMITED, STALLS, PRESSING, CANDIDATES, SWEEPS = range(
 STARTS, FAR = range(14, 16)
 # Steps of the run at which the present tick began and ends; whether a sleeping body must wake before (`rigid_ticks.py`)
 TICK_START, TICK_END, WAKES = range(16, 19)
-# Contacts that searches and limits looked at in the frame, see `attempt.py`; whether no attempt settled the last step
-WORK, STALLED = 19, 20
-STATE_SIZE = 21
+# Contacts that searches and limits looked at in the frame, and candidates that are not too many for an epoch, see
+# `attempt.py`; whether no attempt settled the last step
+WORK, ALLOWED, STALLED = range(19, 22)
+STATE_SIZE = 22
 # Kinds of jobs of a step's team: rows of forces, velocities from them, positions, margins and frames of patches
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 #: Lower than every coordinate, also of a motion that grows beyond all bounds within a run of steps.

@@ -14,6 +14,7 @@ from ...team import claim, done, finish, hand_out
 from . import verify as guarantee
 from .arrays import (
     AGE,
+    ALLOWED,
     CANDIDATES,
     CARRIED_COUNT,
     DRIFT,
@@ -209,16 +210,23 @@ def find_contacts(contact, x, velocity, h):
 
 @lean_kernel
 def find_for_epoch(contact, x, velocity, h):
-    """Candidates of an epoch that is half as long until they are few, as far as it can be; False without room.
+    """Candidates of an epoch that is halved while they are crowded and grow more than with its length; False without
+    room.
 
-    What flies at hundreds of edges per epoch, as a shape that springs back from far, would meet all of itself.
+    What flies many edges far in an epoch, as a shape that springs back, would meet all of itself. Layers on each other
+    are crowded, too, but in a short epoch as in a long one.
     """
     state, count = contact.run.state, contact.run.found
+    before = 0  # candidates of an epoch twice as long, 0 where it is not known
     while True:
         fits = find_candidates(contact, x, velocity, epoch(state, h), state[AGE] == 0 or state[SPAN] <= 1)
-        state[WORK] += count[0] + count[1]
-        if state[SPAN] <= 1 or count[0] + count[1] <= CROWDED * contact.points.body.shape[0]:
+        found = count[0] + count[1]
+        state[WORK] += found
+        if 2 * found > before > 0:
+            state[ALLOWED] = 2 * before
+        if state[SPAN] <= 1 or found <= max(CROWDED * contact.points.body.shape[0], state[ALLOWED]):
             return fits
+        before = found if fits else 0
         state[SPAN] //= 2
 
 

@@ -16,7 +16,7 @@ from ...tiny import TINY
 from ..counts import Counts
 from ..kinematics import Motion
 from ..notes import Finding, FrameCounts, FrameNotes, LeastShare, PairContacts, PairRows, Reason
-from .arrays import AGE, CARRIED_COUNT, GIVEN, LIMITED, SOFT, SPAN, STALLS, STARTS, WORK, Pressed
+from .arrays import AGE, ALLOWED, CARRIED_COUNT, GIVEN, LIMITED, SOFT, SPAN, STALLS, STARTS, WORK, Pressed
 from .carried import place_all, start_bodies
 from .contact_set import contact_set, with_room
 from .dissipation import losses_of
@@ -69,7 +69,8 @@ class Workspace:
         """Drop everything that is not in the state, so that a continued run has the same bits."""
         run, boxes, bodies = self.contact.run, self.contact.boxes, self.contact.bodies
         run.state[AGE], run.state[SPAN], run.state[STARTS] = -1, FIRST_SPAN, state.begins
-        run.state[WORK], run.stopped[:] = 0, False
+        run.state[WORK] = run.state[ALLOWED] = 0
+        run.stopped[:] = False
         boxes.slack[:] = self._first_slack
         run.found[:] = 0
         self.contact.pressed.size[:] = 0

@@ -193,7 +193,8 @@ def result(name: str, results: dict[str, Result]) -> Result:
 @pytest.mark.parametrize("name", SCENES)
 def test_work_has_a_bound_and_what_has_no_room_is_told(name: str, results: dict[str, Result]) -> None:
     world, work, told, _, _ = result(name, results)
-    assert work <= LAST_SEARCH * MOST_WORK
+    # layers on each other are not searched for in each step anew
+    assert work <= (LAST_SEARCH if "pin" in name else 0.1) * MOST_WORK
     for finding in told:
         assert finding.gap is not None and np.isfinite(finding.gap)
         assert all(world.model.body_names[body] in finding.text(world.model.body_names) for body in finding.bodies)
