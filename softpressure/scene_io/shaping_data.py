@@ -4,6 +4,7 @@ Values that are animated are left out: their keyframes count instead (`digests.p
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any
 
 import bpy
@@ -55,12 +56,23 @@ def of_texture_or_tree(data: Any) -> Iterator[Any]:
         yield from _of_tree(data, set())
 
 
-def of_inputs(modifier: bpy.types.Modifier, animated: Iterable[str]) -> Iterator[Any]:
-    """The values of the inputs that a node tree has in a modifier; objects are among them."""
-    for name in sorted(modifier.keys()):
-        if f'modifiers["{modifier.name}"]["{name}"]' not in animated:
-            yield name
-            yield _plain(modifier[name])
+def of_inputs(modifier: Any, animated: Iterable[str]) -> Iterator[Any]:
+    """The values of the inputs that a node tree has in a modifier; objects are among them.
+
+    From Blender 5.2 on they are properties, before that custom ones.
+    """
+    if hasattr(modifier, "properties"):
+        inputs = modifier.properties.inputs
+        for prop, name in product(inputs.bl_rna.properties, ("value", "type", "attribute_name")):
+            socket = getattr(inputs, prop.identifier)
+            if prop.type == "POINTER" and hasattr(socket, name) and socket.path_from_id(name) not in animated:
+                yield prop.identifier
+                yield _plain(getattr(socket, name))
+    else:
+        for name in sorted(modifier.keys()):
+            if f'modifiers["{modifier.name}"]["{name}"]' not in animated:
+                yield name
+                yield _plain(modifier[name])
 
 
 def _of_tree(tree: Any, seen: set[Any]) -> Iterator[Any]:

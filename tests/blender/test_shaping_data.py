@@ -96,8 +96,16 @@ def node_link() -> Change:
 def node_input() -> Change:
     modifier = with_nodes()
     name = modifier.node_group.interface.new_socket("Amount", in_out="INPUT", socket_type="NodeSocketFloat").identifier
-    modifier[name] = 1.0
-    return lambda: modifier.__setitem__(name, 2.0) or modifier.id_data.update_tag()
+
+    def give(value: float) -> None:
+        if hasattr(modifier, "properties"):  # from Blender 5.2 on
+            getattr(modifier.properties.inputs, name).value = value
+        else:
+            modifier[name] = value
+        modifier.id_data.update_tag()
+
+    give(1.0)
+    return lambda: give(2.0)
 
 
 CHANGES = (displaced, bent, caged, hooked, boned, wrapped, keyed_shape, mixed_shape, node_socket, node_link, node_input)
