@@ -62,8 +62,9 @@ def of_inputs(modifier: Any, animated: Iterable[str]) -> Iterator[Any]:
     From Blender 5.2 on they are properties, before that custom ones.
     """
     if hasattr(modifier, "properties"):
-        inputs = modifier.properties.inputs
-        for prop, name in product(inputs.bl_rna.properties, ("value", "type", "attribute_name")):
+        inputs = getattr(modifier.properties, "inputs", None)  # without a tree there are none
+        known = () if inputs is None else inputs.bl_rna.properties
+        for prop, name in product(known, ("value", "type", "attribute_name")):
             socket = getattr(inputs, prop.identifier)
             if prop.type == "POINTER" and hasattr(socket, name) and socket.path_from_id(name) not in animated:
                 yield prop.identifier
