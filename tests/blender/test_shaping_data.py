@@ -111,6 +111,7 @@ def node_input() -> Change:
 CHANGES = (displaced, bent, caged, hooked, boned, wrapped, keyed_shape, mixed_shape, node_socket, node_link, node_input)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("made", CHANGES, ids=lambda made: made.__name__)
 def test_a_change_of_what_a_modifier_reads_dates_the_frames(made: Callable[[], Change]) -> None:
     scene, change = bpy.context.scene, made()
